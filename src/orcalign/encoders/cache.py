@@ -1,0 +1,190 @@
+"""Features on disk, found by the content of the frames: a clip is encoded once, whoever asks."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import io
+import logging
+import os
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+
+from orcalign.encoders.protocol import Encoder, Features, Frames, Progress, check_frames
+from orcalign.encoders.storage import cache_dir, write_whole
+
+log = logging.getLogger(__name__)
+
+GIB = 1024**3
+DIGEST_SIZE = hashlib.sha256().digest_size
+STALE_SECONDS = 3600
+"""A half-written file this old belongs to a process that was killed."""
+
+
+def default_folder() -> Path:
+    """``features`` in the cache directory."""
+    return cache_dir() / "features"
+
+
+@dataclass(frozen=True)
+class FeatureCache:
+    """A folder of ``<key>.npy`` files, at most ``limit_bytes`` in all; the least recently used go first.
+
+    Each file is a plain NumPy array followed by the SHA-256 of its bytes. Any number of processes may use one
+    folder: files appear whole, may vanish at any time, and a damaged one counts as absent.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     cache = FeatureCache(Path(folder))
+    ...     cache.put("ab12", np.ones((2, 3), np.float32))
+    ...     cache.get("ab12").tolist(), cache.get("cd34")
+    ([[1.0, 1.0, 1.0], [1.0, 1.0, 1.0]], None)
+    """
+
+    folder: Path = field(default_factory=default_folder)
+    limit_bytes: int = 4 * GIB
+
+    def __post_init__(self) -> None:
+        """Refuse limits that can hold nothing."""
+        if self.limit_bytes < 1:
+            raise ValueError(
+                f"limit_bytes is {self.limit_bytes}, but a cache needs room: give a positive number, "
+                "or use no cache."
+            )
+
+    def get(self, key: str) -> Features | None:
+        """The features [T,D] under ``key``, or None."""
+        path = self._path(key)
+        try:
+            data = path.read_bytes()
+        except OSError:
+            return None
+        body = memoryview(data)[:-DIGEST_SIZE]
+        if hashlib.sha256(body).digest() != data[-DIGEST_SIZE:]:
+            log.warning("The cached features %s are damaged and computed again.", path)
+            _remove(path)
+            return None
+        try:
+            features: Features = np.load(io.BytesIO(body), allow_pickle=False)
+        except (ValueError, EOFError):
+            _remove(path)
+            return None
+        _touch(path)
+        return features
+
+    def put(self, key: str, features: Features) -> None:
+        """Keep features [T,D] under ``key``, and drop old entries if the folder is too full.
+
+        A full or read-only disk costs the cache, not the caller's work.
+        """
+        buffer = io.BytesIO()
+        np.save(buffer, np.ascontiguousarray(features), allow_pickle=False)
+        body = buffer.getbuffer()
+        if len(body) + DIGEST_SIZE > self.limit_bytes:
+            return
+        try:
+            self.folder.mkdir(parents=True, exist_ok=True)
+            write_whole(self._path(key), body, hashlib.sha256(body).digest())
+            self._shrink()
+        except OSError as error:
+            log.warning("Features are not cached in %s (%s).", self.folder, error)
+
+    def _path(self, key: str) -> Path:
+        if not key or set(key) - set("0123456789abcdef"):
+            raise ValueError(f"The cache key {key!r} is not lower-case hex: use a hexdigest().")
+        return self.folder / f"{key}.npy"
+
+    def _shrink(self) -> None:
+        entries = []
+        for path in self.folder.iterdir():
+            try:
+                status = path.stat()
+            except OSError:
+                continue  # another process removed it
+            if path.suffix == ".npy":
+                entries.append((status.st_mtime_ns, status.st_size, path))
+            elif path.suffix == ".part" and time.time() - status.st_mtime > STALE_SECONDS:
+                _remove(path)
+        total = sum(size for _, size, _ in entries)
+        for _, size, path in sorted(entries):
+            if total <= self.limit_bytes:
+                break
+            _remove(path)
+            total -= size
+
+
+def _remove(path: Path) -> None:
+    try:
+        path.unlink(missing_ok=True)
+    except OSError as error:
+        log.info("%s cannot be removed (%s).", path, error)
+
+
+def _touch(path: Path) -> None:
+    # Read-only or gone: the entry is then merely older than it should be.
+    with contextlib.suppress(OSError):
+        os.utime(path)
+
+
+@dataclass(frozen=True)
+class CachedEncoder:
+    """An `Encoder` that asks the cache first; the key is the whole clip and the encoder's fingerprint.
+
+    >>> import tempfile
+    >>> from orcalign.encoders.pixels import Pixels
+    >>> frames = np.zeros((3, 8, 8, 3), np.uint8)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     encoder = CachedEncoder(Pixels(size=4), FeatureCache(Path(folder)))
+    ...     bool((encoder(frames) == encoder(frames)).all()), len(list(Path(folder).iterdir()))
+    (True, 1)
+    """
+
+    encoder: Encoder
+    cache: FeatureCache
+
+    @property
+    def name(self) -> str:
+        """The name in the registry."""
+        return self.encoder.name
+
+    @property
+    def size(self) -> int:
+        """Height and width in pixels that the network sees."""
+        return self.encoder.size
+
+    @property
+    def spatial(self) -> bool:
+        """Whether places are kept."""
+        return self.encoder.spatial
+
+    @property
+    def dim(self) -> int:
+        """D, the length of a feature."""
+        return self.encoder.dim
+
+    @property
+    def fingerprint(self) -> str:
+        """The encoder's own: caching changes no number."""
+        return self.encoder.fingerprint
+
+    def key(self, frames: Frames) -> str:
+        """Hex digest of shape, bytes and encoder."""
+        digest = hashlib.sha256(f"{self.fingerprint} {frames.shape} ".encode())
+        digest.update(np.ascontiguousarray(frames).data)
+        return digest.hexdigest()
+
+    def __call__(self, frames: Frames, progress: Progress | None = None) -> Features:
+        """Encode uint8 frames [T,H,W,3] into float32 features [T,D], or find them on disk."""
+        check_frames(frames)
+        key = self.key(frames)
+        found = self.cache.get(key)
+        if found is not None and found.shape == (len(frames), self.dim) and found.dtype == np.float32:
+            if progress is not None:
+                progress(len(frames))
+            return found
+        features = self.encoder(frames, progress)
+        self.cache.put(key, features)
+        return features

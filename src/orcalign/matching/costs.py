@@ -1,0 +1,169 @@
+"""From features to cost matrices: distances between frames, and their mean over a few frames in step."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from orcalign.matching.inputs import as_episodes, as_float_array, require_count, require_valid
+from orcalign.matching.kernel import kernel
+from orcalign.matching.match import FloatArray
+
+DIRECTIONS = ("future", "past")
+
+
+def cosine(x: npt.ArrayLike, y: npt.ArrayLike) -> FloatArray:
+    """Cosine distances, in [0, 2].
+
+    A zero vector has no direction: it is at distance 1 from every vector but another zero vector, from
+    which it is at distance 0.
+
+    Args:
+        x: [T, D] or [B, T, D] learner features.
+        y: [J, D] demo features.
+
+    Returns:
+        [T, J] or [B, T, J], in float32 if both are float32 and else in float64.
+
+    >>> cosine([[1.0, 0.0], [0.0, 0.0]], [[2.0, 0.0], [0.0, 3.0], [-1.0, 0.0], [0.0, 0.0]]).tolist()
+    [[0.0, 1.0, 2.0, 1.0], [1.0, 1.0, 1.0, 0.0]]
+    """
+    a, b = _feature_pair(x, y)
+    (a_unit, a_zero), (b_unit, b_zero) = _unit(a), _unit(b)
+    distance = 1 - a_unit @ b_unit.T
+    # Rounding leaves products slightly outside [-1, 1]; nothing else can.
+    np.clip(distance, 0, 2, out=distance)
+    distance[a_zero[..., :, None] & b_zero] = 0
+    return distance
+
+
+def euclidean(x: npt.ArrayLike, y: npt.ArrayLike) -> FloatArray:
+    """Euclidean distances, from differences and not from squares, so that equal features are at 0.
+
+    Args:
+        x: [T, D] or [B, T, D] learner features.
+        y: [J, D] demo features.
+
+    Returns:
+        [T, J] or [B, T, J], in float32 if both are float32 and else in float64.
+
+    >>> euclidean([[0.0, 0.0]], [[3.0, 4.0], [0.0, 0.0]]).tolist()
+    [[5.0, 0.0]]
+    """
+    from scipy.spatial.distance import cdist
+
+    a, b = _feature_pair(x, y)
+    flat = cdist(a.reshape(-1, a.shape[-1]), b)
+    return flat.reshape(*a.shape[:-1], b.shape[0]).astype(np.result_type(a, b), copy=False)
+
+
+DISTANCES: dict[str, Callable[[npt.ArrayLike, npt.ArrayLike], FloatArray]] = {
+    "cosine": cosine,
+    "euclidean": euclidean,
+}
+
+
+def distance(name: str) -> Callable[[npt.ArrayLike, npt.ArrayLike], FloatArray]:
+    """The distance of that name.
+
+    >>> distance("cosine") is cosine
+    True
+    """
+    if name not in DISTANCES:
+        raise ValueError(f"distance is {name!r}; it must be one of {', '.join(DISTANCES)}.")
+    return DISTANCES[name]
+
+
+def context(
+    cost: npt.ArrayLike, window: int = 3, direction: str = "future", *, lengths: npt.ArrayLike | None = None
+) -> FloatArray:
+    """Replace each cost by its mean over `window` frames in step, which steadies a noisy distance.
+
+        future: out[t, j] = mean of cost[min(t+k, T-1), min(j+k, J-1)] over k = 0 .. window-1
+        past:   out[t, j] = mean of cost[max(t-k, 0), max(j-k, 0)]     over k = 0 .. window-1
+
+    `future` is what the paper ran. It looks ahead, so a reward from it is known only `window - 1` frames
+    later; `past` keeps a causal matcher causal.
+
+    Args:
+        cost: [T, J] or [B, T, J], finite, not negative.
+        window: at least 1, which changes nothing.
+        direction: "future" or "past".
+        lengths: [B] rows of each episode, for a batch of unequal lengths.
+
+    Returns:
+        An array like cost.
+
+    >>> context([[0.0, 3.0], [3.0, 0.0]], window=2).tolist()
+    [[0.0, 1.5], [1.5, 0.0]]
+    >>> context([[0.0, 3.0], [3.0, 0.0]], window=2, direction="past").tolist()
+    [[0.0, 1.5], [1.5, 0.0]]
+    """
+    window = require_count(window, "window", at_least=1)
+    if direction not in DIRECTIONS:
+        raise ValueError(f"direction is {direction!r}; it must be 'future' or 'past'.")
+    episodes = as_episodes(cost, lengths)
+    require_valid(episodes)
+    out = episodes.empty(columns=True)
+    _average_in_step(episodes.cost, episodes.lengths, window, direction == "future", out)
+    return episodes.unwrap(out)  # type: ignore[no-any-return]
+
+
+@kernel
+def _average_in_step(cost: Any, lengths: Any, window: int, ahead: bool, out: Any) -> None:
+    B, _, J = cost.shape
+    real = cost.dtype.type
+    for b in range(B):
+        T = lengths[b]
+        for t in range(T):
+            for j in range(J):
+                out[b, t, j] = cost[b, t, j]
+            for k in range(1, window):
+                row = min(t + k, T - 1) if ahead else max(t - k, 0)
+                # Columns whose partner lies inside, then those that are held at the edge.
+                inside = max(0, J - k)
+                if ahead:
+                    for j in range(inside):
+                        out[b, t, j] += cost[b, row, j + k]
+                    for j in range(inside, J):
+                        out[b, t, j] += cost[b, row, J - 1]
+                else:
+                    for j in range(min(k, J)):
+                        out[b, t, j] += cost[b, row, 0]
+                    for j in range(inside):
+                        out[b, t, j + k] += cost[b, row, j]
+            for j in range(J):
+                out[b, t, j] /= real(window)
+
+
+def _feature_pair(x: npt.ArrayLike, y: npt.ArrayLike) -> tuple[FloatArray, FloatArray]:
+    a, b = _features(x, "x", (2, 3)), _features(y, "y", (2,))
+    if a.shape[-1] != b.shape[-1]:
+        raise ValueError(
+            f"x has features of size {a.shape[-1]} and y of size {b.shape[-1]}; both must come from the same "
+            f"encoder with the same settings."
+        )
+    return a, b
+
+
+def _features(values: npt.ArrayLike, name: str, ranks: tuple[int, ...]) -> FloatArray:
+    array = as_float_array(values, name)
+    if array.ndim not in ranks or array.size == 0:
+        wanted = " or ".join("[T, D]" if rank == 2 else "[B, T, D]" for rank in ranks)
+        raise ValueError(f"{name} has shape {array.shape}; it must be {wanted} with at least one entry an axis.")
+    if not np.isfinite(array).all():
+        where = tuple(int(i) for i in np.argwhere(~np.isfinite(array))[0])
+        raise ValueError(f"{name}{list(where)} is {array[where]}; features must be finite.")
+    return array
+
+
+def _unit(x: FloatArray) -> tuple[FloatArray, npt.NDArray[np.bool_]]:
+    """Rows scaled to length 1, and which of them are zero; scaled first so that no square overflows."""
+    largest = np.abs(x).max(axis=-1, keepdims=True)
+    zero = largest == 0
+    scaled = x / np.where(zero, 1, largest)
+    norm = np.linalg.norm(scaled, axis=-1, keepdims=True)
+    return scaled / np.where(zero, 1, norm), zero[..., 0]

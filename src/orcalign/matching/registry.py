@@ -1,0 +1,69 @@
+"""Every matcher by its name."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy.typing as npt
+
+from orcalign.matching.dtw import dtw
+from orcalign.matching.linear import even, final_frame, nearest, segment
+from orcalign.matching.match import Match
+from orcalign.matching.orca import orca
+from orcalign.matching.orca_log import orca_log
+from orcalign.matching.soft_dtw import soft_dtw
+from orcalign.matching.threshold import threshold
+from orcalign.matching.transport import ot, temporal_ot
+
+
+@dataclass(frozen=True)
+class Matcher:
+    """A way of matching, callable like its function."""
+
+    name: str
+    function: Callable[..., Match]
+    causal: bool
+    """Whether reward[t] needs nothing after t, so that it can be given at every step."""
+    summary: str
+
+    def __call__(self, cost: npt.ArrayLike, **settings: Any) -> Match:
+        """Match with the settings of the function."""
+        return self.function(cost, **settings)
+
+
+MATCHERS: dict[str, Matcher] = {
+    matcher.name: matcher
+    for matcher in (
+        Matcher("orca", orca, True, "ordered coverage: all frames before the last covered in order, the last now"),
+        Matcher("orca_log", orca_log, True, "ordered coverage in the log domain, for demos of many hundred frames"),
+        Matcher("ot", ot, False, "optimal transport over all pairs of frames"),
+        Matcher("temporal_ot", temporal_ot, False, "optimal transport inside a band around the diagonal"),
+        Matcher("dtw", dtw, False, "dynamic time warping, the cheapest path"),
+        Matcher("soft_dtw", soft_dtw, False, "all warping paths, weighed by their cost"),
+        Matcher("threshold", threshold, True, "subgoals ticked off one after the other"),
+        Matcher("final_frame", final_frame, True, "distance to the demo's last frame"),
+        Matcher("even", even, True, "mean distance to all demo frames"),
+        Matcher("nearest", nearest, True, "distance to the closest demo frame"),
+        Matcher("segment", segment, False, "distance to the closest demo frame of the same share of time"),
+    )
+}
+
+
+def matcher(name: str) -> Matcher:
+    """The matcher of that name.
+
+    >>> matcher("orca").causal
+    True
+    >>> matcher("temporal-ot")
+    Traceback (most recent call last):
+        ...
+    ValueError: no matcher is called 'temporal-ot'; did you mean 'temporal_ot'? Known: orca, orca_log, ot, ...
+    """
+    if name in MATCHERS:
+        return MATCHERS[name]
+    close = difflib.get_close_matches(name, MATCHERS, n=1)
+    hint = f" did you mean {close[0]!r}?" if close else ""
+    raise ValueError(f"no matcher is called {name!r};{hint} Known: {', '.join(MATCHERS)}.")

@@ -1,0 +1,110 @@
+"""ORCA one frame at a time, for a robot that needs the reward now."""
+
+from __future__ import annotations
+
+from typing import Any, final
+
+import numpy as np
+import numpy.typing as npt
+
+from orcalign.matching.inputs import as_float_array, require_count, require_number
+from orcalign.matching.match import FloatArray
+from orcalign.matching.orca import orca_buffers, orca_rows
+
+
+@final
+class OrcaTracker:
+    """The streaming form of `orca`: push the costs of a learner frame, get its reward.
+
+    O(J) per frame. The state is one row of C; in float64 every reward is bit for bit the one that `orca`
+    gives for the whole episode, because both run the same kernel.
+
+    Args:
+        num_frames: J, the number of demo frames.
+        temperature: above 0, as in `orca`.
+        floor: at least 0, as in `orca`.
+
+    Example:
+        >>> tracker = OrcaTracker(num_frames=2)
+        >>> tracker.push([0.0, 9.0]) < 0.001
+        True
+        >>> tracker.push([9.0, 0.0])
+        1.0
+        >>> tracker.progress
+        1.0
+    """
+
+    def __init__(self, num_frames: int, temperature: float = 1.0, floor: float = 0.0) -> None:
+        self.num_frames = require_count(num_frames, "num_frames", at_least=1)
+        self.temperature = require_number(temperature, "temperature", above=0)
+        self.floor = require_number(floor, "floor", at_least=0)
+        self.frames_seen = 0
+        self._inverse = 1.0 / self.temperature
+        self._row = np.zeros((1, self.num_frames))
+        self._state, self._occupancy, self._block = orca_buffers(self._row[0])
+        self._coverage = np.zeros((1, self.num_frames))
+        self._reward = np.zeros(1)
+        self._progress = np.zeros(1)
+
+    def push(self, cost_row: npt.ArrayLike) -> float:
+        """Take the costs [J] of the next learner frame and return its reward.
+
+        A row that is not valid raises ValueError and changes nothing.
+        """
+        row = self._row
+        try:
+            row[0] = cost_row
+        except (TypeError, ValueError):
+            self._refuse(cost_row)
+        if np.shape(cost_row) != (self.num_frames,):
+            self._refuse(cost_row)
+        valid = orca_rows(
+            row,
+            self._inverse,
+            self.floor,
+            self._state,
+            self._occupancy,
+            self._block,
+            self._coverage,
+            self._reward,
+            self._progress,
+        )
+        if not valid:
+            self._refuse(cost_row)
+        self.frames_seen += 1
+        return self._reward.item()
+
+    @property
+    def coverage(self) -> FloatArray:
+        """[J] C after the last pushed frame (a copy); zeros before the first."""
+        return self._coverage[0].copy()
+
+    @property
+    def progress(self) -> float:
+        """How far the demo has been followed in order, as in `OrcaMatch.progress`; 0 before the first frame."""
+        return self._progress.item()
+
+    def reset(self) -> None:
+        """Begin a new episode."""
+        self.frames_seen = 0
+        for array in (self._state, self._coverage, self._reward, self._progress):
+            array[:] = 0
+
+    def copy(self) -> OrcaTracker:
+        """An independent tracker in the same state: what would happen if."""
+        other = OrcaTracker(self.num_frames, self.temperature, self.floor)
+        other.frames_seen = self.frames_seen
+        for name in ("_state", "_coverage", "_reward", "_progress"):
+            getattr(other, name)[:] = getattr(self, name)
+        return other
+
+    def _refuse(self, cost_row: Any) -> None:
+        array = as_float_array(cost_row, "cost_row")
+        if array.shape != (self.num_frames,):
+            raise ValueError(
+                f"cost_row has shape {array.shape}; it must hold one cost for each of the "
+                f"{self.num_frames} demo frames."
+            )
+        for j, value in enumerate(array.tolist()):
+            if not 0 <= value < float("inf"):
+                raise ValueError(f"cost_row[{j}] is {value}; costs must be finite and not negative.")

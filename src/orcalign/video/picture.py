@@ -1,0 +1,126 @@
+"""One decoded picture → upright RGB uint8 [H,W,3] → cropped and resized.
+
+Transparent pixels are laid over black. High bit depths are scaled to 8 bits; HDR is not tone-mapped.
+Pixels are taken as stored: a non-square pixel aspect ratio is ignored.
+"""
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from orcalign.video.options import VideoOptions
+
+if TYPE_CHECKING:
+    from av import VideoFrame
+
+# Up to 8192 x 8192: a corrupt header may claim any size, and the claim alone must not take the memory.
+LARGEST_PICTURE = 2**26
+_UNSPECIFIED_COLOURS = 2
+_HD_HEIGHT = 720
+
+
+def check_area(width: int, height: int, source: str) -> None:
+    """Refuse a picture size that no real video has.
+
+    >>> check_area(64, 48, "a.mp4")
+    >>> check_area(100_000, 100_000, "a.mp4")
+    Traceback (most recent call last):
+    ...
+    ValueError: 'a.mp4' claims frames of 100000x100000 pixels, more than 67108864 in all; the file is \
+damaged or must be scaled down first.
+    """
+    if width * height > LARGEST_PICTURE:
+        raise ValueError(
+            f"{source!r} claims frames of {width}x{height} pixels, more than {LARGEST_PICTURE} in all; "
+            "the file is damaged or must be scaled down first."
+        )
+
+
+def to_rgb(frame: "VideoFrame") -> NDArray[np.uint8]:
+    """Upright RGB picture [H,W,3] of a decoded frame, whatever its pixel format, rotation or transparency."""
+    from av.video.reformatter import Colorspace, Interpolation
+
+    # Bit-exact scaling: the same file must give the same frames, and so the same features, on every CPU.
+    flags = (
+        Interpolation.BILINEAR
+        | Interpolation.ACCURATE_RND
+        | Interpolation.FULL_CHR_H_INT
+        | Interpolation.BITEXACT
+    )
+    # HD video that does not name its colours is BT.709 by the convention of all players.
+    guess_hd = frame.colorspace == _UNSPECIFIED_COLOURS and frame.height >= _HD_HEIGHT
+    space = Colorspace.ITU709 if guess_hd else None
+    alpha = _has_alpha(frame.format.name)
+    target = "rgba" if alpha else "rgb24"
+    converted = frame.reformat(format=target, src_colorspace=space, interpolation=flags, threads=1)
+    pixels = np.asarray(converted.to_ndarray(), dtype=np.uint8)
+    return _upright(_over_black(pixels) if alpha else pixels, frame)
+
+
+def _has_alpha(pixel_format: str) -> bool:
+    if pixel_format == "pal8":
+        return True
+    return pixel_format.startswith(
+        ("yuva", "gbrap", "ya8", "ya16", "rgba", "bgra", "argb", "abgr", "ayuv", "vuya")
+    )
+
+
+def _over_black(rgba: NDArray[np.uint8]) -> NDArray[np.uint8]:
+    colour, alpha = rgba[..., :3], rgba[..., 3:]
+    if alpha.min() == 255:
+        return np.ascontiguousarray(colour)
+    blended: NDArray[np.uint8] = ((colour.astype(np.uint16) * alpha + 127) // 255).astype(np.uint8)
+    return blended
+
+
+def _upright(rgb: NDArray[np.uint8], frame: "VideoFrame") -> NDArray[np.uint8]:
+    try:
+        entry: Any = frame.side_data.get("DISPLAYMATRIX")
+    except ValueError:
+        # PyAV cannot list side data of a kind it has no name for (EXIF); the angle alone it can still tell.
+        return np.rot90(rgb, round(frame.rotation / 90))
+    side = b"" if entry is None else bytes(entry)
+    if len(side) < 36:
+        return rgb
+    # Row vectors (x, y, 1) times this matrix give display coordinates; only quarter turns and mirrors count.
+    a, b, _, c, d = (int(v) for v in np.frombuffer(side, dtype="=i4")[:5])
+    if abs(b) + abs(c) > abs(a) + abs(d):
+        turned = rgb.swapaxes(0, 1)
+        return turned[:: -1 if b < 0 else 1, :: -1 if c < 0 else 1]
+    return rgb[:: -1 if d < 0 else 1, :: -1 if a < 0 else 1]
+
+
+def fit(rgb: NDArray[np.uint8], options: VideoOptions) -> NDArray[np.uint8]:
+    """Centre crop and resize [H,W,3] as the options say; area averaging down, bicubic up.
+
+    >>> fit(np.zeros((48, 64, 3), np.uint8), VideoOptions(size=(10, 20))).shape
+    (10, 20, 3)
+    >>> fit(np.zeros((48, 64, 3), np.uint8), VideoOptions(centre_crop=True)).shape
+    (48, 48, 3)
+    """
+    height, width = rgb.shape[:2]
+    if options.centre_crop and height != width:
+        side = min(height, width)
+        top, left = (height - side) // 2, (width - side) // 2
+        rgb = rgb[top : top + side, left : left + side]
+    rgb = np.ascontiguousarray(rgb)
+    goal = options.height_width
+    if goal is None or goal == rgb.shape[:2]:
+        return rgb
+    return _resize(rgb, goal)
+
+
+def _resize(rgb: NDArray[np.uint8], goal: tuple[int, int]) -> NDArray[np.uint8]:
+    from av import VideoFrame
+    from av.video.reformatter import Interpolation
+
+    shrinks = goal[0] * goal[1] < rgb.shape[0] * rgb.shape[1]
+    kind = Interpolation.AREA if shrinks else Interpolation.BICUBIC
+    frame = VideoFrame.from_ndarray(rgb, format="rgb24").reformat(
+        width=goal[1],
+        height=goal[0],
+        interpolation=kind | Interpolation.ACCURATE_RND | Interpolation.BITEXACT,
+        threads=1,
+    )
+    return np.ascontiguousarray(frame.to_ndarray(), dtype=np.uint8)

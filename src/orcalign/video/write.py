@@ -1,0 +1,205 @@
+"""Frames uint8 [T,H,W,3] → H.264 mp4 that every browser plays, or gif."""
+
+import contextlib
+import itertools
+import math
+import os
+import tempfile
+from collections.abc import Iterable, Iterator
+from fractions import Fraction
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from orcalign.video.atomic import atomic_file
+
+if TYPE_CHECKING:
+    from av import VideoFrame
+    from av.container import OutputContainer
+    from av.video.stream import VideoStream
+
+Frames = NDArray[np.uint8] | Iterable[NDArray[np.uint8]]
+_BT709 = 1
+# A fixed number, not the number of cores: x264 gives the same bytes only for the same number of threads.
+_THREADS = 2
+_FASTEST_GIF = 50
+
+
+def write_mp4(path: str | os.PathLike[str], frames: Frames, fps: float, crf: int = 18) -> None:
+    """Write frames [T,H,W,3] (an array, or an iterable of [H,W,3]) as H.264 yuv420p with the index in front.
+
+    H.264 needs even sides: an odd one gets its last row or column twice. `crf` is the quality, from 0
+    (nearly lossless) over 18 (looks the same) to 51. The file appears whole or not at all.
+
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = Path(folder) / "clip.mp4"
+    ...     write_mp4(file, np.zeros((3, 31, 41, 3), np.uint8), fps=10)
+    ...     file.read_bytes()[4:8]
+    b'ftyp'
+    """
+    rate = _check_rate(fps)
+    _check_crf(crf)
+    with atomic_file(Path(path)) as part, _codec_errors(path):
+        _encode_mp4(part, _checked(frames), rate, crf)
+
+
+def encode_mp4_bytes(frames: Frames, fps: float, crf: int = 26) -> bytes:
+    """The bytes of an mp4 as `write_mp4` makes it, to embed in a page; smaller by default.
+
+    >>> encode_mp4_bytes(np.zeros((3, 32, 32, 3), np.uint8), fps=10)[4:8]
+    b'ftyp'
+    """
+    rate = _check_rate(fps)
+    _check_crf(crf)
+    # Through a file: putting the index in front means rewriting the output, which a pipe cannot do.
+    with tempfile.TemporaryDirectory(prefix="orcalign-") as folder:
+        part = Path(folder) / "clip.mp4"
+        with _codec_errors(part):
+            _encode_mp4(part, _checked(frames), rate, crf)
+        return part.read_bytes()
+
+
+def write_gif(path: str | os.PathLike[str], frames: Frames, fps: float) -> None:
+    """Write frames [T,H,W,3] as an endless gif with one palette made for them; at most 50 frames per second.
+
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = Path(folder) / "clip.gif"
+    ...     write_gif(file, np.zeros((3, 31, 41, 3), np.uint8), fps=10)
+    ...     file.read_bytes()[:6]
+    b'GIF89a'
+    """
+    rate = _check_rate(fps)
+    if rate > _FASTEST_GIF:
+        raise ValueError(
+            f"fps={fps} is too fast for a gif (at most {_FASTEST_GIF}); lower it or write an mp4."
+        )
+    with atomic_file(Path(path)) as part, _codec_errors(path):
+        _encode_gif(part, _checked(frames), rate)
+
+
+@contextlib.contextmanager
+def _codec_errors(path: str | os.PathLike[str]) -> Iterator[None]:
+    """Turn what the codec library raises into an OSError that names the output."""
+    import av
+
+    try:
+        yield
+    except av.FFmpegError as error:
+        reason = (error.strerror or str(error)).lower()
+        raise OSError(
+            f"Cannot write {os.fspath(path)!r} ({reason}); check the free space and the frame size."
+        ) from error
+
+
+def _check_rate(fps: float) -> Fraction:
+    if isinstance(fps, bool) or not math.isfinite(fps) or not 0.01 <= fps <= 1000:
+        raise ValueError(f"fps={fps} must be a number between 0.01 and 1000.")
+    return Fraction(fps).limit_denominator(1001)
+
+
+def _check_crf(crf: int) -> None:
+    if not 0 <= crf <= 51:
+        raise ValueError(f"crf={crf} must be between 0 (best) and 51 (smallest); 18 looks like the original.")
+
+
+def _checked(frames: Frames) -> Iterator[NDArray[np.uint8]]:
+    """The frames one by one, each made sure to be uint8 [H,W,3] of one size; at least one."""
+    shape = None
+    for k, frame in enumerate(frames):
+        image = np.asarray(frame)
+        if image.dtype != np.uint8 or image.ndim != 3 or image.shape[2] != 3 or 0 in image.shape:
+            raise ValueError(
+                f"Frame {k} has type {image.dtype} and shape {list(image.shape)}; "
+                "frames must be uint8 [T,H,W,3]."
+            )
+        if shape is not None and image.shape != shape:
+            raise ValueError(
+                f"Frame {k} is {image.shape[1]}x{image.shape[0]} pixels, those before it "
+                f"{shape[1]}x{shape[0]}; all frames of a video must have one size."
+            )
+        shape = image.shape
+        yield np.ascontiguousarray(image)
+    if shape is None:
+        raise ValueError("There are no frames to write; give at least one.")
+
+
+def _encode_mp4(path: Path, frames: Iterator[NDArray[np.uint8]], rate: Fraction, crf: int) -> None:
+    import av
+
+    first = next(frames)
+    height, width = (side + side % 2 for side in first.shape[:2])
+    with av.open(
+        f"file:{path.absolute()}", "w", format="mp4", options={"movflags": "+faststart"}
+    ) as container:
+        stream = container.add_stream("libx264", rate=rate)
+        stream.width, stream.height, stream.pix_fmt = width, height, "yuv420p"
+        context = stream.codec_context
+        # x264's macroblock tree gave different bytes from run to run for small pictures; not without it.
+        context.options = {"crf": str(crf), "preset": "medium", "x264-params": "mbtree=0"}
+        context.thread_count = _THREADS
+        # Named colours: a player that has to guess picks BT.601 or BT.709 by the size of the picture.
+        context.colorspace = context.color_primaries = context.color_trc = _BT709
+        context.color_range = 1
+        for k, image in enumerate(itertools.chain([first], frames)):
+            odd = (height - image.shape[0], width - image.shape[1])
+            if any(odd):
+                image = np.pad(image, ((0, odd[0]), (0, odd[1]), (0, 0)), mode="edge")
+            frame = av.VideoFrame.from_ndarray(image, format="rgb24").reformat(
+                format="yuv420p",
+                dst_colorspace="ITU709",
+                dst_color_range="MPEG",
+                interpolation="AREA",
+                threads=1,
+            )
+            _put(container, stream, frame, k, 1 / rate)
+        container.mux(stream.encode(None))
+
+
+def _put(
+    container: "OutputContainer", stream: "VideoStream", frame: "VideoFrame", k: int, step: Fraction
+) -> None:
+    frame.pts, frame.time_base = k, step
+    container.mux(stream.encode(frame))
+
+
+def _encode_gif(path: Path, frames: Iterator[NDArray[np.uint8]], rate: Fraction) -> None:
+    import av
+    from av.filter import Graph
+
+    first = next(frames)
+    height, width = first.shape[:2]
+    graph = Graph()
+    source = graph.add_buffer(width=width, height=height, format=av.VideoFormat("rgb24"), time_base=1 / rate)
+    split = graph.add("split")
+    # One palette for the whole clip: colours that change from frame to frame flicker.
+    palette, use, sink = (
+        graph.add("palettegen"),
+        graph.add("paletteuse", "dither=bayer"),
+        graph.add("buffersink"),
+    )
+    source.link_to(split)
+    split.link_to(palette, 0, 0)
+    split.link_to(use, 1, 0)
+    palette.link_to(use, 0, 1)
+    use.link_to(sink)
+    graph.configure()
+    for k, pixels in enumerate(itertools.chain([first], frames)):
+        frame = av.VideoFrame.from_ndarray(pixels, format="rgb24")
+        frame.pts, frame.time_base = k, 1 / rate
+        source.push(frame)
+    source.push(None)
+    with av.open(f"file:{path.absolute()}", "w", format="gif") as container:
+        stream = container.add_stream("gif", rate=rate)
+        stream.width, stream.height, stream.pix_fmt = width, height, "pal8"
+        k = 0
+        while True:
+            try:
+                image = sink.pull()
+            except (EOFError, BlockingIOError):
+                break
+            if isinstance(image, av.VideoFrame):
+                _put(container, stream, image, k, 1 / rate)
+                k += 1
+        container.mux(stream.encode(None))
