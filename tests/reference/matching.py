@@ -84,18 +84,20 @@ def soft_dtw(cost, gamma):
     return value, assignment
 
 
-def log_sinkhorn(cost, mask, epsilon, sweeps=100, tolerance=0.0):
+def log_sinkhorn(cost, mask, epsilon, sweeps=100, tolerance=0.0, end_with_columns=False):
     """Masked Sinkhorn in the log domain with NumPy, as public code has it. (plan, sweeps, column error)"""
     T, J = cost.shape
     M = np.where(mask, -cost / epsilon, -np.inf)
     g = np.zeros(J)
     log_a, log_b = -math.log(T), -math.log(J)
-    for sweep in range(1, sweeps + 1):  # noqa: B007
+    for sweep in range(1, sweeps + 1):
         f = log_a - _logsumexp(M + g, axis=1)
         columns = np.exp(_logsumexp(M + f[:, None], axis=0) + g)
         error = np.abs(columns - 1 / J).sum()
         if error <= tolerance or sweep == sweeps:
             break
+        g = log_b - _logsumexp(M + f[:, None], axis=0)
+    if end_with_columns:
         g = log_b - _logsumexp(M + f[:, None], axis=0)
     return np.exp(M + f[:, None] + g), sweep, error
 

@@ -57,7 +57,8 @@ def euclidean(x: npt.ArrayLike, y: npt.ArrayLike) -> FloatArray:
 
     a, b = _feature_pair(x, y)
     flat = cdist(a.reshape(-1, a.shape[-1]), b)
-    return flat.reshape(*a.shape[:-1], b.shape[0]).astype(np.result_type(a, b), copy=False)
+    distances: FloatArray = flat.reshape(*a.shape[:-1], b.shape[0]).astype(np.result_type(a, b), copy=False)
+    return distances
 
 
 DISTANCES: dict[str, Callable[[npt.ArrayLike, npt.ArrayLike], FloatArray]] = {
@@ -153,7 +154,9 @@ def _features(values: npt.ArrayLike, name: str, ranks: tuple[int, ...]) -> Float
     array = as_float_array(values, name)
     if array.ndim not in ranks or array.size == 0:
         wanted = " or ".join("[T, D]" if rank == 2 else "[B, T, D]" for rank in ranks)
-        raise ValueError(f"{name} has shape {array.shape}; it must be {wanted} with at least one entry an axis.")
+        raise ValueError(
+            f"{name} has shape {array.shape}; it must be {wanted} with at least one entry an axis."
+        )
     if not np.isfinite(array).all():
         where = tuple(int(i) for i in np.argwhere(~np.isfinite(array))[0])
         raise ValueError(f"{name}{list(where)} is {array[where]}; features must be finite.")

@@ -67,7 +67,9 @@ def as_episodes(cost: npt.ArrayLike, lengths: npt.ArrayLike | None = None) -> Ep
     """
     array = as_float_array(cost, "cost")
     if array.ndim not in (2, 3):
-        raise ValueError(f"cost has shape {array.shape}; it must be [T, J] for one episode or [B, T, J] for several.")
+        raise ValueError(
+            f"cost has shape {array.shape}; it must be [T, J] for one episode or [B, T, J] for several."
+        )
     if array.size == 0:
         raise ValueError(f"cost has shape {array.shape}; every axis needs at least one entry.")
     batched = array.ndim == 3
@@ -76,7 +78,9 @@ def as_episodes(cost: npt.ArrayLike, lengths: npt.ArrayLike | None = None) -> Ep
         block = np.ascontiguousarray(block)
     if not batched:
         if lengths is not None:
-            raise ValueError("lengths goes with a batch [B, T, J]; for one episode cut the cost matrix instead.")
+            raise ValueError(
+                "lengths goes with a batch [B, T, J]; for one episode cut the cost matrix instead."
+            )
         return Episodes(block, np.array([block.shape[1]]), batched)
     return Episodes(block, _as_lengths(lengths, block.shape[0], block.shape[1]), batched)
 
@@ -127,7 +131,9 @@ def require_valid(episodes: Episodes) -> None:
         )
 
 
-def require_number(value: float, name: str, *, above: float | None = None, at_least: float | None = None) -> float:
+def require_number(
+    value: float, name: str, *, above: float | None = None, at_least: float | None = None
+) -> float:
     """Check a setting: a finite number, above (or at least) a bound.
 
     >>> require_number(0.5, "temperature", above=0)

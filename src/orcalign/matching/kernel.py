@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any, TypeVar, cast
 
 import numba
@@ -20,15 +21,10 @@ from numba.extending import intrinsic, overload
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-KERNELS: list[Any] = []
-"""Every compiled function of the package, for `orcalign warmup` and the tests."""
-
 
 def kernel(function: F) -> F:
     """Compile with numba: no GIL (so that threads share the work), IEEE arithmetic, cached on disk."""
-    compiled = numba.njit(cache=True, nogil=True, error_model="numpy")(function)
-    KERNELS.append(compiled)
-    return cast(F, compiled)
+    return _compiled(function)
 
 
 def reordering_kernel(function: F) -> F:
@@ -36,10 +32,26 @@ def reordering_kernel(function: F) -> F:
 
     Only for inner products, where the order of the terms carries no meaning and fixed order forbids SIMD.
     """
-    flags = {"reassoc", "contract", "nsz"}
-    compiled = numba.njit(cache=True, nogil=True, error_model="numpy", fastmath=flags)(function)
-    KERNELS.append(compiled)
+    return _compiled(function, fastmath={"reassoc", "contract", "nsz"})
+
+
+def _compiled(function: F, **options: Any) -> F:
+    options |= {"nogil": True, "error_model": "numpy"}
+    try:
+        compiled = numba.njit(cache=True, **options)(function)
+    except RuntimeError:  # nowhere to keep a cache: neither the package nor the home folder is writable
+        compiled = numba.njit(**options)(function)
+    # numba looks for changes in a kernel's own file only, but kernels call kernels of other files.
+    file: Any = getattr(getattr(compiled, "_cache", None), "_cache_file", None)
+    if hasattr(file, "_source_stamp"):
+        file._source_stamp = _SOURCES
     return cast(F, compiled)
+
+
+_SOURCES = tuple(
+    (path.name, path.stat().st_mtime, path.stat().st_size)
+    for path in sorted(Path(__file__).parent.glob("*.py"))
+)
 
 
 def bits(value: Any) -> Any:
@@ -64,8 +76,8 @@ def _bits_in_kernels(value: Any) -> Any:
     return _bits_32 if value == types.float32 else _bits_64
 
 
-@intrinsic  # type: ignore[misc]
-def wide_vectors(typing_context: Any) -> Any:
+@intrinsic
+def _wide_vectors(typing_context: Any) -> Any:
     """Called first in a kernel: compile its loops for the widest vectors of the CPU, and do not inline it.
 
     LLVM prefers 256-bit vectors on CPUs that have 512-bit ones, for fear of a lower clock. For the
@@ -82,7 +94,10 @@ def wide_vectors(typing_context: Any) -> Any:
     return types.none(), generate
 
 
-class _CompileNotice(event.Listener):  # type: ignore[misc]
+wide_vectors = cast(Callable[[], None], _wide_vectors)
+
+
+class _CompileNotice(event.Listener):
     """Says once per process that kernels are being compiled; numba does not call it for cached ones."""
 
     said = False
@@ -100,4 +115,4 @@ class _CompileNotice(event.Listener):  # type: ignore[misc]
         """Nothing to do: the next line of output shows that it is over."""
 
 
-event.register("numba:compile", _CompileNotice())
+event.register("numba:compile", _CompileNotice())  # type: ignore[no-untyped-call]

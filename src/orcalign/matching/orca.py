@@ -116,9 +116,7 @@ def orca_episodes(
     for b in range(start, stop):
         state[:] = 0
         rows = cost[b, : lengths[b]]
-        valid &= orca_rows(
-            rows, inverse, floor, state, occupancy, block, coverage[b], reward[b], progress[b]
-        )
+        valid &= orca_rows(rows, inverse, floor, state, occupancy, block, coverage[b], reward[b], progress[b])
     return valid
 
 
@@ -192,7 +190,8 @@ def _fill_occupancy(cost: Any, t: int, rows: int, inverse: Any, floor: Any, occu
         above = value - floor
         above = above if above > zero else zero
         occupancy[LANES + i] = exp_nonpositive(-inverse * above)
-    return highest < bits(cost.dtype.type(np.inf))  # type: ignore[no-any-return]
+    valid: bool = highest < bits(cost.dtype.type(np.inf))
+    return valid
 
 
 @kernel

@@ -37,8 +37,12 @@ class Matcher:
 MATCHERS: dict[str, Matcher] = {
     matcher.name: matcher
     for matcher in (
-        Matcher("orca", orca, True, "ordered coverage: all frames before the last covered in order, the last now"),
-        Matcher("orca_log", orca_log, True, "ordered coverage in the log domain, for demos of many hundred frames"),
+        Matcher(
+            "orca", orca, True, "ordered coverage: all frames before the last covered in order, the last now"
+        ),
+        Matcher(
+            "orca_log", orca_log, True, "ordered coverage in the log domain, for demos of many hundred frames"
+        ),
         Matcher("ot", ot, False, "optimal transport over all pairs of frames"),
         Matcher("temporal_ot", temporal_ot, False, "optimal transport inside a band around the diagonal"),
         Matcher("dtw", dtw, False, "dynamic time warping, the cheapest path"),

@@ -56,8 +56,10 @@ def sinkhorn(
         _log_sweep(cost, lo, hi, inverse, f, g)
         sweeps += 1
     limit = math.exp(reach)
-    error = np.inf
     while True:
+        if sweeps >= max_sweeps:
+            error = _columns_only(cost, lo, hi, inverse, f, g, K, u, v)
+            break
         _fill_kernel(cost, lo, hi, inverse, f, g, K)
         v[:] = 1
         error, sweeps, stable = _scale(K, lo, hi, u, v, columns, tolerance, max_sweeps, sweeps, limit)
@@ -67,9 +69,6 @@ def sinkhorn(
             g[j] += real(math.log(v[j]))
         _log_sweep(cost, lo, hi, inverse, f, g)
         sweeps += 1
-        if sweeps >= max_sweeps:
-            error = _columns_only(cost, lo, hi, inverse, f, g, K, u, v)
-            break
     plan[:T] = 0
     for t in range(T):
         for j in range(lo[t], hi[t]):
@@ -79,7 +78,16 @@ def sinkhorn(
 
 @kernel
 def _scale(
-    K: Any, lo: Any, hi: Any, u: Any, v: Any, columns: Any, tolerance: float, max_sweeps: int, sweeps: int, limit: float
+    K: Any,
+    lo: Any,
+    hi: Any,
+    u: Any,
+    v: Any,
+    columns: Any,
+    tolerance: float,
+    max_sweeps: int,
+    sweeps: int,
+    limit: float,
 ) -> Any:
     """Sweeps of plain scaling until done (True) or until u or v grow too large to be trusted (False)."""
     T, J = u.size, v.size
@@ -87,13 +95,8 @@ def _scale(
     row_sum, column_sum = real(1) / real(T), real(1) / real(J)
     smallest = real(1 / limit)
     while True:
-        columns[:] = 0
-        for t in range(T):
-            total = _dot(K, t, v, lo[t], hi[t])
-            if not total > smallest * row_sum:
-                return np.inf, sweeps, False
-            u[t] = row_sum / total
-            _add_row(K, t, u[t], columns, lo[t], hi[t])
+        if not _rows(K, lo, hi, u, v, columns, row_sum, smallest * row_sum):
+            return np.inf, sweeps, False
         sweeps += 1
         error = 0.0
         for j in range(J):
@@ -102,7 +105,7 @@ def _scale(
             return error, sweeps, True
         for j in range(J):
             if not columns[j] > smallest * column_sum:
-                return error, sweeps, False
+                return error, sweeps - 1, False  # a log-domain sweep will do this one again
         for j in range(J):
             v[j] = column_sum / columns[j]
 
@@ -119,23 +122,32 @@ def _columns_only(cost: Any, lo: Any, hi: Any, inverse: Any, f: Any, g: Any, K: 
 
 
 @reordering_kernel
+def _rows(K: Any, lo: Any, hi: Any, u: Any, v: Any, columns: Any, row_sum: Any, least: Any) -> bool:
+    """Set u so that every row sums to `row_sum`, and add the rows up into `columns`; False if a row underflows."""
+    wide_vectors()
+    columns[:] = 0
+    for t in range(u.size):
+        total = K.dtype.type(0)
+        offset = np.uintp(lo[t])
+        for i in range(hi[t] - lo[t]):
+            total += K[t, i] * v[offset + np.uintp(i)]
+        if not total > least:
+            return False
+        factor = row_sum / total
+        u[t] = factor
+        for i in range(hi[t] - lo[t]):
+            columns[offset + np.uintp(i)] += factor * K[t, i]
+    return True
+
+
+@reordering_kernel
 def _dot(K: Any, t: int, v: Any, lo: int, hi: int) -> Any:
     """Sum of K[t, j] v[j] over the band of row t."""
-    wide_vectors()
     total = K.dtype.type(0)
     offset = np.uintp(lo)
     for i in range(hi - lo):
         total += K[t, i] * v[offset + np.uintp(i)]
     return total
-
-
-@reordering_kernel
-def _add_row(K: Any, t: int, factor: Any, columns: Any, lo: int, hi: int) -> None:
-    """columns[j] += factor * K[t, j] over the band of row t."""
-    wide_vectors()
-    offset = np.uintp(lo)
-    for i in range(hi - lo):
-        columns[offset + np.uintp(i)] += factor * K[t, i]
 
 
 @kernel

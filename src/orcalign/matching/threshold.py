@@ -56,7 +56,9 @@ def threshold(
     """
     level = require_number(threshold, "threshold", above=0)
     if level >= 1:
-        raise ValueError(f"threshold is {threshold!r}; it must be below 1, or no subgoal would ever be passed.")
+        raise ValueError(
+            f"threshold is {threshold!r}; it must be below 1, or no subgoal would ever be passed."
+        )
     temperature = require_number(temperature, "temperature", above=0)
     floor = require_number(floor, "floor", at_least=0)
     episodes = as_episodes(cost, lengths)
@@ -65,7 +67,14 @@ def threshold(
     assignment, reward = np.zeros(episodes.cost.shape, episodes.dtype), episodes.empty(columns=False)
     subgoal = np.full(episodes.cost.shape[:2], -1, np.int64)
     _threshold_episodes(
-        episodes.cost, episodes.lengths, real(level), real(1 / temperature), real(floor), assignment, reward, subgoal
+        episodes.cost,
+        episodes.lengths,
+        real(level),
+        real(1 / temperature),
+        real(floor),
+        assignment,
+        reward,
+        subgoal,
     )
     return ThresholdMatch(episodes.unwrap(reward), episodes.unwrap(assignment), episodes.unwrap(subgoal))
 

@@ -77,7 +77,8 @@ class OrcaTracker:
     @property
     def coverage(self) -> FloatArray:
         """[J] C after the last pushed frame (a copy); zeros before the first."""
-        return self._coverage[0].copy()
+        coverage: FloatArray = self._coverage[0].copy()
+        return coverage
 
     @property
     def progress(self) -> float:

@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from orcalign.matching.band import band_limits, is_feasible, window_that_fits
 from orcalign.matching.inputs import Episodes, as_episodes, require_count, require_number, require_valid
-from orcalign.matching.kernel import kernel
+from orcalign.matching.kernel import kernel, reordering_kernel
 from orcalign.matching.match import FloatArray, IntArray, Match
 from orcalign.matching.sinkhorn import sinkhorn
 from orcalign.matching.threads import for_chunks
@@ -171,7 +171,19 @@ def _solve(
 
         def work(start: int, stop: int) -> None:
             _sinkhorn_episodes(
-                episodes.cost, episodes.lengths, lo, hi, real_epsilon, tolerance, max_sweeps, reach, plan, sweeps, error, start, stop
+                episodes.cost,
+                episodes.lengths,
+                lo,
+                hi,
+                real_epsilon,
+                tolerance,
+                max_sweeps,
+                reach,
+                plan,
+                sweeps,
+                error,
+                start,
+                stop,
             )
 
         for_chunks(B, 20 * B * T * J, work)
@@ -214,19 +226,29 @@ def _sinkhorn_episodes(
 @kernel
 def rewards_of_plan(cost: Any, lengths: Any, normalise_rows: bool, plan: Any, reward: Any) -> None:
     """reward = minus the row sum of plan times cost; with `normalise_rows` the rows of the plan sum to 1 first."""
-    B, T, J = cost.shape
-    for b in range(B):
+    zero = cost.dtype.type(0)
+    for b in range(cost.shape[0]):
         for t in range(lengths[b]):
             if normalise_rows:
-                mass = cost.dtype.type(0)
-                for j in range(J):
-                    mass += plan[b, t, j]
-                for j in range(J):
-                    plan[b, t, j] /= mass
-            total = cost.dtype.type(0)
-            for j in range(J):
-                total += plan[b, t, j] * cost[b, t, j]
-            reward[b, t] = cost.dtype.type(0) - total  # not -total: no reward is -0.0
+                _normalise(plan, b, t)
+            reward[b, t] = zero - _paid(plan, cost, b, t)  # unlike a minus sign, this never gives -0.0
+
+
+@reordering_kernel
+def _paid(plan: Any, cost: Any, b: int, t: int) -> Any:
+    total = cost.dtype.type(0)
+    for j in range(cost.shape[2]):
+        total += plan[b, t, j] * cost[b, t, j]
+    return total
+
+
+@reordering_kernel
+def _normalise(plan: Any, b: int, t: int) -> None:
+    mass = plan.dtype.type(0)
+    for j in range(plan.shape[2]):
+        mass += plan[b, t, j]
+    for j in range(plan.shape[2]):
+        plan[b, t, j] /= mass
 
 
 def _exact(episodes: Episodes, lo: IntArray, hi: IntArray, plan: FloatArray, error: FloatArray) -> None:

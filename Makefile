@@ -1,0 +1,52 @@
+# Everything runs in .venv, made from the exact versions in constraints.txt.
+PYTHON ?= python3.11
+VENV := .venv
+BIN := $(VENV)/bin
+# Headless drawing for simulators, a browser for the tests of the report page.
+DEBIAN := chromium chromium-driver
+
+.PHONY: help setup demo test test-slow lint bench docs clean
+
+help: ## Show this help
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 14
+
+setup: $(VENV)/.ready debian ## Make .venv and install what is missing
+
+$(VENV)/.ready: pyproject.toml constraints.txt
+	@command -v $(PYTHON) >/dev/null || { echo "Python 3.11 or newer is needed (Debian: apt-get install python3 python3-venv); or say which: make PYTHON=python3.12 setup"; exit 1; }
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install -q --disable-pip-version-check -c constraints.txt -e '.[dev,video,hub]'
+	$(BIN)/orcalign warmup
+	@touch $@
+
+.PHONY: debian
+debian:
+	@missing=""; for package in $(DEBIAN); do dpkg -s $$package >/dev/null 2>&1 || missing="$$missing $$package"; done; \
+	if [ -z "$$missing" ]; then :; \
+	elif [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
+		echo "installing$$missing"; apt-get update -qq && apt-get install -qq -y $$missing >/dev/null; \
+	else echo "some tests need Debian packages; install them with: sudo apt-get install$$missing"; fi
+
+demo: $(VENV)/.ready ## The main job, ending in a page to open
+	$(BIN)/orcalign toy --out runs/toy
+
+lint: $(VENV)/.ready ## ruff and the type checker
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+test: setup lint ## Lint, doctests and tests, in at most 15 minutes on two cores
+	$(BIN)/pytest -m "not slow" -n 2
+
+test-slow: setup ## Fuzz, fault and soak tests
+	$(BIN)/pytest -m slow -n 2 tests
+
+bench: $(VENV)/.ready ## Measure, and store what was measured in benchmarks/results
+	$(BIN)/python -m benchmarks.matching
+
+docs: $(VENV)/.ready ## Build the documentation into site/
+	$(BIN)/mkdocs build --strict --quiet
+	@echo "open site/index.html"
+
+clean: ## Remove what was built, but not runs
+	rm -rf $(VENV) site dist build .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -1,0 +1,72 @@
+"""The command line: what it says, where it writes, how it fails."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from orcalign.cli import main
+from orcalign.matching import MATCHERS
+from orcalign.matching.counterexamples import COUNTEREXAMPLES
+
+
+def test_help_explains_every_command(capsys):
+    with pytest.raises(SystemExit) as exit_info:
+        main(["--help"])
+    assert exit_info.value.code == 0
+    text = capsys.readouterr().out
+    for command in ("toy", "methods", "warmup"):
+        assert command in text
+
+
+def test_the_installed_command():
+    command = Path(sys.executable).with_name("orcalign")
+    result = subprocess.run([command, "methods"], capture_output=True, text=True, check=True)
+    for name in MATCHERS:
+        assert name in result.stdout
+
+
+def test_toy_draws_three_pictures_twice_and_a_page(tmp_path, capsys):
+    out = tmp_path / "new" / "folder"
+    main(["toy", "--out", str(out)])
+    files = sorted(path.name for path in out.iterdir())
+    assert files == sorted(
+        ["index.html", *(f"{name}.{kind}" for name in COUNTEREXAMPLES for kind in ("png", "svg"))]
+    )
+    for name in COUNTEREXAMPLES:
+        assert (out / f"{name}.png").read_bytes().startswith(b"\x89PNG")
+        assert (out / f"{name}.svg").stat().st_size < 1_000_000
+        assert f'src="{name}.svg"' in (out / "index.html").read_text()
+    text = capsys.readouterr().out
+    assert [text.count("✔ right"), text.count("✘ tie"), text.count("✘ wrong")] == [7, 2, 3]
+
+
+def test_toy_is_the_same_every_time(tmp_path):
+    for folder in ("a", "b"):
+        main(["toy", "--out", str(tmp_path / folder)])
+    for path in (tmp_path / "a").iterdir():
+        assert path.read_bytes() == (tmp_path / "b" / path.name).read_bytes(), path.name
+
+
+def test_an_unwritable_folder_gives_one_line(tmp_path, capsys):
+    (tmp_path / "file").write_text("not a folder")
+    with pytest.raises(SystemExit) as exit_info:
+        main(["toy", "--out", str(tmp_path / "file")])
+    assert exit_info.value.code == 2
+    error = capsys.readouterr().err.strip()
+    assert error.startswith("orcalign: ")
+    assert str(tmp_path / "file") in error
+    assert len(error.splitlines()) == 1
+
+
+def test_an_unknown_command_lists_the_known_ones(capsys):
+    with pytest.raises(SystemExit) as exit_info:
+        main(["paint"])
+    assert exit_info.value.code == 2
+    assert "toy" in capsys.readouterr().err
+
+
+def test_warmup_leaves_nothing_to_compile(capsys):
+    main(["warmup"])
+    assert "ready after" in capsys.readouterr().out
