@@ -95,7 +95,7 @@ def test_npz_round_trip(tmp_path):
 @pytest.mark.parametrize(
     ("arrays", "words"),
     [
-        ({"images": np.zeros((2, 4, 4, 3), np.uint8)}, "no array `frames` .it holds: images"),
+        ({"images": np.zeros((2, 4, 4, 3), np.uint8)}, "no array `frames` .it holds: 'images'"),
         ({"frames": np.zeros((2, 4, 4, 3))}, "float64"),
         ({"frames": np.zeros((2, 4, 4), np.uint8)}, r"\[2, 4, 4\]"),
         ({"frames": np.zeros((2, 4, 4, 4), np.uint8)}, r"\[2, 4, 4, 4\]"),

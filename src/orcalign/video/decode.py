@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from orcalign.video.media import open_stream, own_seconds
 from orcalign.video.options import VideoOptions
-from orcalign.video.picture import check_area, to_rgb
+from orcalign.video.picture import Turn, check_area, to_rgb, turn_of
 from orcalign.video.structure import missing_bytes
 from orcalign.video.timeline import Shown, Source
 
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 # Seeking needs a sound index; below this many seconds decoding from the beginning is as fast.
 _SEEK_FROM = 5.0
+_INDEXED = {"mov", "matroska", "avi"}
 # A timestamp that falls back by more than this is a break in the clock, not jitter.
 _CLOCK_BREAK = 1.0
 # The length of a last frame is often unknown, so a little less than promised is no sign of damage.
@@ -77,8 +78,10 @@ def _timed(path: Path, seek_to: float | None, allow_truncated: bool) -> "Iterato
         if seek_to is not None and not _seek(container, stream, seek_to):
             return
         previous: float | None = None
+        turn: Turn | None = None
         for frame in _frames(path, container, stream, allow_truncated):
             check_area(frame.width, frame.height, str(path))
+            turn = turn or turn_of(frame)
             stamp = frame.pts if frame.pts is not None else frame.dts
             if stamp is None:
                 time = 0.0 if previous is None else previous + period
@@ -92,10 +95,15 @@ def _timed(path: Path, seek_to: float | None, allow_truncated: bool) -> "Iterato
                 time = later
             previous = time
             length = float(frame.duration or 0) * tick
-            yield Shown(time, length, functools.partial(_convert, path, frame), f"the frame at {time:.3f} s")
+            yield Shown(
+                time, length, functools.partial(_convert, path, frame, turn), f"the frame at {time:.3f} s"
+            )
 
 
 def _seek(container: "InputContainer", stream: "VideoStream", seconds: float) -> bool:
+    # Program streams and the like guess the times of frames after a jump.
+    if not _INDEXED & set(container.format.name.split(",")):
+        return False
     if stream.start_time is None or not stream.time_base:
         return False
     try:
@@ -105,9 +113,9 @@ def _seek(container: "InputContainer", stream: "VideoStream", seconds: float) ->
     return True
 
 
-def _convert(path: Path, frame: "VideoFrame") -> NDArray[np.uint8]:
+def _convert(path: Path, frame: "VideoFrame", turn: Turn) -> NDArray[np.uint8]:
     try:
-        return to_rgb(frame)
+        return to_rgb(frame, turn)
     except Exception as error:
         raise ValueError(
             f"{str(path)!r} has pixels of format {frame.format.name!r} that cannot be turned into RGB; "

@@ -4,7 +4,7 @@ Transparent pixels are laid over black. High bit depths are scaled to 8 bits; HD
 Pixels are taken as stored: a non-square pixel aspect ratio is ignored.
 """
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,8 +37,8 @@ damaged or must be scaled down first.
         )
 
 
-def to_rgb(frame: "VideoFrame") -> NDArray[np.uint8]:
-    """Upright RGB picture [H,W,3] of a decoded frame, whatever its pixel format, rotation or transparency."""
+def to_rgb(frame: "VideoFrame", turn: "Turn") -> NDArray[np.uint8]:
+    """Upright RGB picture [H,W,3] of a decoded frame, whatever its pixel format or transparency."""
     from av.video.reformatter import Colorspace, Interpolation
 
     # Bit-exact scaling: the same file must give the same frames, and so the same features, on every CPU.
@@ -55,7 +55,7 @@ def to_rgb(frame: "VideoFrame") -> NDArray[np.uint8]:
     target = "rgba" if alpha else "rgb24"
     converted = frame.reformat(format=target, src_colorspace=space, interpolation=flags, threads=1)
     pixels = np.asarray(converted.to_ndarray(), dtype=np.uint8)
-    return _upright(_over_black(pixels) if alpha else pixels, frame)
+    return turn.apply(_over_black(pixels) if alpha else pixels)
 
 
 def _has_alpha(pixel_format: str) -> bool:
@@ -74,21 +74,45 @@ def _over_black(rgba: NDArray[np.uint8]) -> NDArray[np.uint8]:
     return blended
 
 
-def _upright(rgb: NDArray[np.uint8], frame: "VideoFrame") -> NDArray[np.uint8]:
+class Turn(NamedTuple):
+    """How to bring a stored picture upright: swap the axes first, then flip rows and columns."""
+
+    swap: bool = False
+    flip_rows: bool = False
+    flip_columns: bool = False
+
+    def apply(self, rgb: NDArray[np.uint8]) -> NDArray[np.uint8]:
+        """Turn a picture [H,W,3].
+
+        >>> Turn(swap=True).apply(np.zeros((2, 5, 3), np.uint8)).shape
+        (5, 2, 3)
+        """
+        turned = rgb.swapaxes(0, 1) if self.swap else rgb
+        return turned[:: -1 if self.flip_rows else 1, :: -1 if self.flip_columns else 1]
+
+
+_QUARTERS = (Turn(), Turn(True, True, False), Turn(False, True, True), Turn(True, False, True))
+
+
+def turn_of(frame: "VideoFrame") -> Turn:
+    """The quarter turn or mirroring that the frame's metadata asks for.
+
+    Ask once a stream: PyAV ties a frame whose side data was looked at to itself, and it then lives on until
+    the next sweep of the garbage collector.
+    """
     try:
         entry: Any = frame.side_data.get("DISPLAYMATRIX")
     except ValueError:
         # PyAV cannot list side data of a kind it has no name for (EXIF); the angle alone it can still tell.
-        return np.rot90(rgb, round(frame.rotation / 90))
-    side = b"" if entry is None else bytes(entry)
-    if len(side) < 36:
-        return rgb
+        return _QUARTERS[round(frame.rotation / 90) % 4]
+    matrix = b"" if entry is None else bytes(entry)
+    if len(matrix) < 36:
+        return Turn()
     # Row vectors (x, y, 1) times this matrix give display coordinates; only quarter turns and mirrors count.
-    a, b, _, c, d = (int(v) for v in np.frombuffer(side, dtype="=i4")[:5])
+    a, b, _, c, d = (int(v) for v in np.frombuffer(matrix, dtype="=i4")[:5])
     if abs(b) + abs(c) > abs(a) + abs(d):
-        turned = rgb.swapaxes(0, 1)
-        return turned[:: -1 if b < 0 else 1, :: -1 if c < 0 else 1]
-    return rgb[:: -1 if d < 0 else 1, :: -1 if a < 0 else 1]
+        return Turn(True, b < 0, c < 0)
+    return Turn(False, d < 0, a < 0)
 
 
 def fit(rgb: NDArray[np.uint8], options: VideoOptions) -> NDArray[np.uint8]:
@@ -117,10 +141,12 @@ def _resize(rgb: NDArray[np.uint8], goal: tuple[int, int]) -> NDArray[np.uint8]:
 
     shrinks = goal[0] * goal[1] < rgb.shape[0] * rgb.shape[1]
     kind = Interpolation.AREA if shrinks else Interpolation.BICUBIC
+    # The scaler works on YUV inside and halves the colour resolution of RGB without the full-chroma flags.
+    full = Interpolation.FULL_CHR_H_INP | Interpolation.FULL_CHR_H_INT
     frame = VideoFrame.from_ndarray(rgb, format="rgb24").reformat(
         width=goal[1],
         height=goal[0],
-        interpolation=kind | Interpolation.ACCURATE_RND | Interpolation.BITEXACT,
+        interpolation=kind | full | Interpolation.ACCURATE_RND | Interpolation.BITEXACT,
         threads=1,
     )
     return np.ascontiguousarray(frame.to_ndarray(), dtype=np.uint8)

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from orcalign.video.media import READABLE
 from orcalign.video.options import VideoOptions
-from orcalign.video.picture import LARGEST_PICTURE, check_area, to_rgb
+from orcalign.video.picture import LARGEST_PICTURE, check_area, to_rgb, turn_of
 from orcalign.video.timeline import Shown, Source
 
 IMAGE_ENDINGS = frozenset({".png", ".jpg", ".jpeg", ".bmp", ".webp", ".tif", ".tiff"})
@@ -83,7 +83,7 @@ def read_image(path: Path) -> NDArray[np.uint8]:
         frames = [*decoder.decode(av.Packet(data)), *decoder.decode(None)]
         if frames[0].is_corrupt:
             raise ValueError("decoded with errors")
-        return to_rgb(frames[0])
+        return to_rgb(frames[0], turn_of(frames[0]))
     # PyAV's own errors, but also IndexError for files without a picture.
     except Exception as error:
         raise ValueError(
@@ -104,7 +104,9 @@ def open_npz(path: Path, options: VideoOptions) -> Source:
     """An npz with uint8 `frames` [T,H,W,3] and, if known, a scalar `fps`; frames are unpacked one by one."""
     with _reading(path), zipfile.ZipFile(path) as archive:
         if "frames.npy" not in archive.namelist():
-            keys = ", ".join(name.removesuffix(".npy") for name in archive.namelist()) or "none"
+            keys = (
+                ", ".join(repr(name.removesuffix(".npy")[:40]) for name in archive.namelist()[:8]) or "none"
+            )
             raise ValueError(
                 f"{str(path)!r} has no array `frames` (it holds: {keys}); save it under that name."
             )
