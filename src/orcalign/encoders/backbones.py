@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from orcalign.encoders.backbone import Backbone, Recipe
+from orcalign.encoders.quiet_openvino import load_openvino
 from orcalign.encoders.weights import (
     OFFLINE,
     WeightsFile,
@@ -113,11 +114,10 @@ def resnet18(request: Request) -> Backbone:
 
 
 def _onnx_constants(path: Path) -> dict[str, Tensor]:
-    import openvino
     import torch
 
     state = {}
-    for node in openvino.Core().read_model(path).get_ops():
+    for node in load_openvino().Core().read_model(path).get_ops():
         name = node.friendly_name
         if node.get_type_name() == "Constant" and name.endswith((".weight", ".weight_bias")):
             state[name.replace(".weight_bias", ".bias")] = torch.from_numpy(node.data.copy())

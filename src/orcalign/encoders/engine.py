@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 
 from orcalign.encoders.protocol import Features, Frames, Progress
+from orcalign.encoders.quiet_openvino import load_openvino
 from orcalign.matching.threads import cores
 
 if TYPE_CHECKING:
@@ -129,9 +130,8 @@ class OpenVinoEngine:
 
     kind = "openvino-f32"
 
-    def __init__(self, model: Any, size: int, threads: int) -> None:
-        import openvino
-
+    def __init__(self, model: Any, threads: int) -> None:
+        openvino = load_openvino()
         compiled = openvino.Core().compile_model(
             model,
             "CPU",
@@ -141,7 +141,9 @@ class OpenVinoEngine:
                 "NUM_STREAMS": threads,
             },
         )
-        self.dim = int(compiled(np.zeros((1, size, size, 3), np.uint8))[0].shape[1])
+        # Asked of the shape, never of a trial ``compiled(...)``: that call lends the network our memory and,
+        # beside the queue below, corrupted the heap (OpenVINO 2026.4).
+        self.dim = int(compiled.output(0).partial_shape[1].get_length())
         self.streams = threads
         self.summary = (
             f"OpenVINO {openvino.__version__.split('-')[0]} on the CPU, {threads} thread(s), float32"

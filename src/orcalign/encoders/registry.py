@@ -172,6 +172,6 @@ def start_engine(backbone: Backbone, settings: EngineSettings) -> Engine:
     recipe = backbone.recipe
     if chosen == "openvino":
         model = load_or_convert(recipe.digest(), recipe.size, backbone.graph)
-        return OpenVinoEngine(model, recipe.size, settings.thread_count())
+        return OpenVinoEngine(model, settings.thread_count())
     device = {"torch": "cpu", "torch-cuda": "cuda", "torch-mps": "mps"}[chosen]
     return TorchEngine(backbone.graph(), device, recipe.size)
