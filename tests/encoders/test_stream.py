@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from orcalign.encoders import encode_stream, make_encoder
+from orcalign.encoders.stream import fetch_ahead
 
 
 @pytest.fixture
@@ -15,22 +16,50 @@ def encoder():
 
 
 def test_same_as_all_at_once(encoder, frames):
-    streamed = np.concatenate(list(encode_stream(encoder, (frames[i : i + 2] for i in range(0, 7, 2)))))
+    streamed = encode_stream(encoder, (frames[i : i + 2] for i in range(0, 7, 2)))
     np.testing.assert_array_equal(streamed, encoder(frames))
 
 
-def test_an_error_while_fetching_is_raised_after_what_came_before(encoder, frames):
+@pytest.mark.parametrize("engine", ["openvino", "torch"])
+def test_a_network_takes_chunks_as_they_come(engine):
+    network = make_encoder("efficientnet-lite0", size=64, engine=engine)
+    frames = np.random.default_rng(0).integers(0, 256, (29, 70, 90, 3), np.uint8)
+    seen = []
+    streamed = encode_stream(network, (frames[i : i + 3] for i in range(0, 29, 3)), progress=seen.append)
+    np.testing.assert_allclose(streamed, network(frames), atol=1e-4)
+    assert seen == sorted(seen)
+    assert seen[-1] == 29
+
+
+def test_nothing_gives_no_features(encoder):
+    assert encode_stream(encoder, []).shape == (0, 48)
+
+
+def test_an_error_while_fetching_is_raised(encoder, frames):
     def chunks():
         yield frames
         raise OSError("the camera is gone")
 
-    stream = encode_stream(encoder, chunks())
-    assert next(stream).shape[0] == 7
     with pytest.raises(OSError, match="camera"):
-        next(stream)
+        encode_stream(encoder, chunks())
+    assert not [thread for thread in threading.enumerate() if thread.name == "orcalign-fetch"]
 
 
-def test_stopping_early_stops_fetching(encoder, frames):
+def test_an_error_while_encoding_stops_fetching(frames):
+    class Broken:
+        def __call__(self, frames, progress=None):
+            raise RuntimeError("out of memory")
+
+    def endless():
+        while True:
+            yield frames
+
+    with pytest.raises(RuntimeError, match="out of memory"):
+        encode_stream(Broken(), endless())
+    assert not [thread for thread in threading.enumerate() if thread.name == "orcalign-fetch"]
+
+
+def test_fetching_is_only_a_little_ahead(frames):
     fetched = []
 
     def endless():
@@ -38,14 +67,14 @@ def test_stopping_early_stops_fetching(encoder, frames):
             fetched.append(1)
             yield frames
 
-    stream = encode_stream(encoder, endless(), ahead=2)
+    stream = fetch_ahead(endless(), ahead=2)
     next(stream)
+    time.sleep(0.05)
     stream.close()
     count = len(fetched)
     assert count <= 5
     time.sleep(0.05)
     assert len(fetched) == count
-    assert not [thread for thread in threading.enumerate() if thread.name == "orcalign-fetch"]
 
 
 def test_fetching_and_encoding_overlap(frames):
@@ -60,7 +89,7 @@ def test_fetching_and_encoding_overlap(frames):
             yield frames
 
     start = time.perf_counter()
-    assert len(list(encode_stream(Slow(), slow_chunks()))) == 8
+    assert len(encode_stream(Slow(), slow_chunks())) == 8 * len(frames)
     assert time.perf_counter() - start < 0.7  # 0.8 one after the other, 0.45 side by side
 
 

@@ -7,8 +7,9 @@ import pytest
 
 from orcalign.encoders import WeightsUnavailable, make_encoder
 from orcalign.encoders.backbones import LITE0_FILE, LITE0_PACKAGE, LITE0_SHA256
-from orcalign.encoders.storage import sha256_of, write_whole
+from orcalign.encoders.storage import sha256_of
 from orcalign.encoders.weights import package_file, read_state
+from orcalign.video.atomic import write_file
 
 torch = pytest.importorskip("torch")
 
@@ -64,8 +65,8 @@ def test_weights_of_another_network(tmp_path):
 
 def test_a_failed_write_leaves_the_old_file_and_nothing_else(tmp_path):
     path = tmp_path / "a"
-    write_whole(path, b"old")
+    write_file(path, b"old")
     with pytest.raises(TypeError):
-        write_whole(path, b"new", "not bytes")
+        write_file(path, b"new", "not bytes")
     assert path.read_bytes() == b"old"
     assert list(tmp_path.iterdir()) == [path]

@@ -3,32 +3,69 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+import warnings
+from collections.abc import Callable, Sequence
+from typing import Any
+
+
+def commands() -> dict[str, Callable[..., None]]:
+    """Name to function; a name of two words is a command of a group.
+
+    >>> sorted(commands())[:2]
+    ['check', 'demo import']
+    """
+    from orcalign.cli import check, demo, doctor, methods, score, toy, warmup
+
+    return {
+        "score": score.score,
+        "check": check.check,
+        "demo import": demo.import_,
+        "demo warp": demo.warp,
+        "demo info": demo.info,
+        "demo lint": demo.lint,
+        "methods": methods.methods,
+        "toy": toy.toy,
+        "doctor": doctor.doctor,
+        "warmup": warmup.warmup,
+    }
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run a command; what a user can have done wrong ends in one line and exit code 2, not in a traceback."""
     import tyro
 
-    from orcalign.cli import methods, toy, warmup
-
-    commands = {"toy": toy.toy, "methods": methods.methods, "warmup": warmup.warmup}
+    known, prog = commands(), "orcalign"
+    words = list(sys.argv[1:] if arguments is None else arguments)
+    groups = {name.split()[0] for name in known if " " in name}
+    if words and words[0] in groups:
+        prog = f"orcalign {words[0]}"
+        known = {name.split()[1]: call for name, call in known.items() if name.startswith(f"{words[0]} ")}
+        words = words[1:]
     try:
-        tyro.extras.subcommand_cli_from_dict(
-            commands,
-            prog="orcalign",
-            description="Turn one video into a reward, and the reward into a policy.",
-            args=arguments,
-        )
+        with warnings.catch_warnings():
+            warnings.showwarning = _show_warning
+            tyro.extras.subcommand_cli_from_dict(
+                known,
+                prog=prog,
+                description="Turn one video into a reward, and the reward into a policy.",
+                args=words,
+            )
     except (ValueError, OSError) as error:
-        print(f"orcalign: {_one_line(error)}", file=sys.stderr)
-        sys.exit(2)
+        _fail(_one_line(error))
     except ModuleNotFoundError as error:
-        print(f"orcalign: {_missing(error)}", file=sys.stderr)
-        sys.exit(2)
+        _fail(_missing(error))
     except KeyboardInterrupt:
         print("orcalign: stopped", file=sys.stderr)
         sys.exit(130)
+
+
+def _fail(text: str) -> None:
+    print(f"orcalign: {text}", file=sys.stderr)
+    sys.exit(2)
+
+
+def _show_warning(message: Warning | str, *_: Any, **__: Any) -> None:
+    print(f"orcalign: warning: {' '.join(str(message).split())}", file=sys.stderr)
 
 
 def _one_line(error: BaseException) -> str:
@@ -37,17 +74,10 @@ def _one_line(error: BaseException) -> str:
     return " ".join(str(error).split()) or type(error).__name__
 
 
-EXTRAS = {
-    "matplotlib": "plot",
-    "av": "video",
-    "openvino": "video",
-    "torch": "video",
-    "transformers": "hub",
-    "ray": "ray",
-}
+EXTRAS = {"matplotlib": "plot", "transformers": "hub", "huggingface_hub": "hub", "safetensors": "hub"}
+"""Package to the extra that brings it; what is not here comes with `video`."""
 
 
 def _missing(error: ModuleNotFoundError) -> str:
     package = (error.name or "").split(".")[0]
-    extra = EXTRAS.get(package, "all")
-    return f"this command needs {package}; install it with: pip install 'orcalign[{extra}]'"
+    return f"this command needs {package}; install it with: pip install 'orcalign[{EXTRAS.get(package, 'video')}]'"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING
 
@@ -131,3 +131,34 @@ class BackboneEncoder:
         if progress is not None:
             progress(T)
         return out
+
+    def encode_chunks(self, chunks: Iterable[Frames], progress: Progress | None = None) -> Features:
+        """Encode chunks [B,H,W,3] as they come into features [T,D]; each is a batch of its own."""
+        out = _Parts()
+
+        def batches() -> Iterator[tuple[int, Frames]]:
+            start = 0
+            for chunk in chunks:
+                check_frames(chunk)
+                yield start, resize(chunk, self.size)
+                start += len(chunk)
+
+        self._engine.run(batches(), out, progress)
+        features = out.joined(self.dim)
+        if progress is not None:
+            progress(len(features))
+        return features
+
+
+class _Parts:
+    """Takes features like an array of unknown length: out[start:stop] = features."""
+
+    def __init__(self) -> None:
+        self._parts: dict[int, Features] = {}
+
+    def __setitem__(self, place: slice, features: Features) -> None:
+        self._parts[place.start] = np.array(features)  # a copy: engines use their memory again
+
+    def joined(self, dim: int) -> Features:
+        parts = [self._parts[start] for start in sorted(self._parts)]
+        return np.concatenate(parts) if parts else np.empty((0, dim), np.float32)

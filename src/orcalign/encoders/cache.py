@@ -14,7 +14,8 @@ from pathlib import Path
 import numpy as np
 
 from orcalign.encoders.protocol import Encoder, Features, Frames, Progress, check_frames
-from orcalign.encoders.storage import cache_dir, write_whole
+from orcalign.encoders.storage import cache_dir
+from orcalign.video.atomic import write_file
 
 log = logging.getLogger(__name__)
 
@@ -87,7 +88,7 @@ class FeatureCache:
             return
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
-            write_whole(self._path(key), body, hashlib.sha256(body).digest())
+            write_file(self._path(key), body, hashlib.sha256(body).digest())
             self._shrink()
         except OSError as error:
             log.warning("Features are not cached in %s (%s).", self.folder, error)

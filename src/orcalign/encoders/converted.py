@@ -13,7 +13,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from orcalign.encoders.quiet_openvino import load_openvino
-from orcalign.encoders.storage import cache_dir, sha256_of, write_whole
+from orcalign.encoders.storage import cache_dir, sha256_of
+from orcalign.video.atomic import write_file
 
 if TYPE_CHECKING:
     from torch import nn
@@ -72,7 +73,7 @@ def _convert(graph: nn.Module, size: int, made: Path) -> None:
         with (made / name).open("rb") as file:
             os.fsync(file.fileno())
     hashes = {name: sha256_of(made / name) for name in FILES}
-    write_whole(made / "sha256.json", json.dumps(hashes).encode())
+    write_file(made / "sha256.json", json.dumps(hashes).encode())
 
 
 def _read(place: Path) -> Any:

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
-from orcalign.encoders.protocol import Features, Frames, Progress
+from orcalign.encoders.protocol import Features, FeatureSink, Frames, Progress
 from orcalign.encoders.quiet_openvino import load_openvino
 from orcalign.matching.threads import cores
 
@@ -52,7 +52,7 @@ class Engine(Protocol):
     streams: int
     """How many batches are worked on side by side."""
 
-    def run(self, batches: Iterable[tuple[int, Frames]], out: Features, progress: Progress | None) -> None:
+    def run(self, batches: Iterable[tuple[int, Frames]], out: FeatureSink, progress: Progress | None) -> None:
         """For each (start, images uint8 [B,S,S,3]) write features into out[start:start+B]."""
 
 
@@ -155,14 +155,14 @@ class OpenVinoEngine:
         self._counter = threading.Lock()
         self._done = 0
 
-    def _store(self, request: Any, place: tuple[Features, int]) -> None:
+    def _store(self, request: Any, place: tuple[FeatureSink, int]) -> None:
         out, start = place
         features = request.get_output_tensor(0).data
         out[start : start + len(features)] = features
         with self._counter:
             self._done += len(features)
 
-    def run(self, batches: Iterable[tuple[int, Frames]], out: Features, progress: Progress | None) -> None:
+    def run(self, batches: Iterable[tuple[int, Frames]], out: FeatureSink, progress: Progress | None) -> None:
         """For each (start, images uint8 [B,S,S,3]) write features into out[start:start+B]."""
         with self._lock:
             self._done = 0
@@ -201,7 +201,7 @@ class TorchEngine:
             features: Features = self._graph(torch.tensor(images).to(self._device)).float().cpu().numpy()
         return features
 
-    def run(self, batches: Iterable[tuple[int, Frames]], out: Features, progress: Progress | None) -> None:
+    def run(self, batches: Iterable[tuple[int, Frames]], out: FeatureSink, progress: Progress | None) -> None:
         """For each (start, images uint8 [B,S,S,3]) write features into out[start:start+B]."""
         for start, images in batches:
             features = self._forward(np.ascontiguousarray(images))

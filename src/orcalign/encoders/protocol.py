@@ -16,6 +16,13 @@ Progress: TypeAlias = Callable[[int], None]
 """Called with the number of frames done so far, from the calling thread, never decreasing."""
 
 
+class FeatureSink(Protocol):
+    """Where an engine puts features: an array [T,D], or something that grows."""
+
+    def __setitem__(self, place: slice, features: Features, /) -> None:
+        """Take the features [B,D] of frames place.start to place.stop."""
+
+
 @runtime_checkable
 class Encoder(Protocol):
     """Frames [T,H,W,3] to features [T,D].

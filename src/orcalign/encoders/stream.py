@@ -4,29 +4,49 @@ from __future__ import annotations
 
 import queue
 import threading
-from collections.abc import Iterable, Iterator
+from collections.abc import Generator, Iterable
 
-from orcalign.encoders.protocol import Encoder, Features, Frames
+import numpy as np
+
+from orcalign.encoders.backbone import BackboneEncoder
+from orcalign.encoders.protocol import Encoder, Features, Frames, Progress
 
 
-def encode_stream(encoder: Encoder, chunks: Iterable[Frames], ahead: int = 2) -> Iterator[Features]:
-    """Features [B,D] for each chunk of frames [B,H,W,3]; up to ``ahead`` chunks are fetched in advance.
+def encode_stream(
+    encoder: Encoder, chunks: Iterable[Frames], ahead: int = 4, progress: Progress | None = None
+) -> Features:
+    """Features [T,D] of all frames in the chunks [B,H,W,3]; up to ``ahead`` chunks are fetched in advance.
 
-    Memory stays bounded however long the video is. Chunks of 64 frames or more keep the engine busy. An error
-    while fetching is raised here; a caller that stops early stops the fetching.
+    Frames are let go as soon as they are encoded. Chunks of some 16 frames keep the engine busy: it takes them
+    as they come, without a pause between chunks. An error while fetching is raised here.
 
-    >>> import numpy as np
     >>> from orcalign.encoders import make_encoder
     >>> chunks = (np.full((2, 8, 8, 3), value, np.uint8) for value in range(3))
-    >>> [features.shape for features in encode_stream(make_encoder("pixels", size=4), chunks)]
-    [(2, 48), (2, 48), (2, 48)]
+    >>> encode_stream(make_encoder("pixels", size=4), chunks).shape
+    (6, 48)
     """
     if ahead < 1:
-        raise ValueError(f"ahead is {ahead}, but at least 1 chunk is fetched in advance: use 2.")
-    return _encode(encoder, chunks, ahead)
+        raise ValueError(f"ahead is {ahead}, but at least 1 chunk is fetched in advance: use 4.")
+    fetched = fetch_ahead(chunks, ahead)
+    try:
+        if isinstance(encoder, BackboneEncoder):
+            return encoder.encode_chunks(fetched, progress)
+        parts, done = [], 0
+        for chunk in fetched:
+            parts.append(encoder(chunk))
+            done += len(chunk)
+            if progress is not None:
+                progress(done)
+        return np.concatenate(parts) if parts else np.empty((0, encoder.dim), np.float32)
+    finally:
+        fetched.close()
 
 
-def _encode(encoder: Encoder, chunks: Iterable[Frames], ahead: int) -> Iterator[Features]:
+def fetch_ahead(chunks: Iterable[Frames], ahead: int) -> Generator[Frames, None, None]:
+    """The same chunks, fetched by a thread that is up to ``ahead`` of them in advance.
+
+    Closing it stops the thread; its errors are raised here, after what came before them.
+    """
     ready: queue.Queue[Frames | BaseException | None] = queue.Queue(maxsize=ahead)
     stopped = threading.Event()
 
@@ -54,7 +74,7 @@ def _encode(encoder: Encoder, chunks: Iterable[Frames], ahead: int) -> Iterator[
         while (item := ready.get()) is not None:
             if isinstance(item, BaseException):
                 raise item
-            yield encoder(item)
+            yield item
     finally:
         stopped.set()
         thread.join()

@@ -11,7 +11,7 @@ import numpy as np
 
 from orcalign.matching import MATCHERS
 from orcalign.matching.counterexamples import COUNTEREXAMPLES, Counterexample
-from orcalign.report.atomic import write_atomically
+from orcalign.video.atomic import write_file
 
 METHODS = {"ot": "OT", "dtw": "DTW", "temporal_ot": "TemporalOT", "orca": "ORCA"}
 # Okabe and Ito's palette: told apart with any kind of colour vision, and by brightness in print.
@@ -162,10 +162,10 @@ def render_toy(folder: Path) -> list[Path]:
                 buffer = io.BytesIO()
                 metadata = {"Date": None} if kind == "svg" else None
                 figure.savefig(buffer, format=kind, dpi=110, metadata=metadata)
-                write_atomically(folder / f"{case.name}.{kind}", buffer.getvalue())
+                write_file(folder / f"{case.name}.{kind}", buffer.getvalue())
                 written.append(folder / f"{case.name}.{kind}")
     page = folder / "index.html"
-    write_atomically(page, _page().encode())
+    write_file(page, _page().encode())
     return [page, *written]
 
 
@@ -178,7 +178,8 @@ def _page() -> str:
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">
 <title>orcalign: who rewards the right learner?</title>
 <style>body{{font:16px/1.5 system-ui,sans-serif;max-width:1100px;margin:2rem auto;padding:0 1rem}}
-body{{color:#111;background:#fff}}img{{width:100%;height:auto}}figure{{margin:2rem 0;padding-top:1rem}}</style></head><body>
+body{{color:#111;background:#fff}}
+img{{width:100%;height:auto}}figure{{margin:2rem 0;padding-top:1rem}}</style></head><body>
 <h1>Who rewards the right learner?</h1>
 <p>The three counterexamples of the paper. A demo jumps from subgoal to subgoal (circles); learners move one cell
 per step. The good learner covers all subgoals in order, the bad one does not. Each matrix shows how a method

@@ -17,7 +17,7 @@ from orcalign.video.misalign import (
     success_start,
 )
 from orcalign.video.options import VideoOptions
-from orcalign.video.read import Clip, TimedFrame, iter_frames, read_video
+from orcalign.video.read import Clip, TimedFrame, count_frames, iter_frames, read_video
 from orcalign.video.warps import Warp, compose, identity, keep, pause, slow_down, speed_up
 from orcalign.video.write import encode_mp4_bytes, write_gif, write_mp4
 
@@ -32,6 +32,7 @@ __all__ = [
     "Warp",
     "change_segments",
     "compose",
+    "count_frames",
     "cut_length",
     "encode_mp4_bytes",
     "identity",

@@ -69,6 +69,38 @@ def atomic_file(path: Path) -> Iterator[Path]:
         part.unlink(missing_ok=True)
 
 
+def write_file(path: Path, *parts: bytes | memoryview) -> None:
+    """Write the parts one after another to `path`, whole or not at all.
+
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     write_file(Path(folder) / "a", b"one", b"two")
+    ...     (Path(folder) / "a").read_bytes(), len(list(Path(folder).iterdir()))
+    (b'onetwo', 1)
+    """
+    with atomic_file(path) as part, part.open("wb") as file:
+        for content in parts:
+            file.write(content)
+
+
+def require_writable(path: Path) -> None:
+    """Raise OSError now if `path` could not be written later, before the work is done; makes its folder.
+
+    >>> require_writable(Path("/proc/no/report.html"))
+    Traceback (most recent call last):
+        ...
+    FileNotFoundError: Cannot write '/proc/no/report.html' (no such file or directory); choose a folder that ...
+    """
+    if path.is_dir():
+        raise IsADirectoryError(f"Cannot write {str(path)!r}: it is a folder; give a file name.")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        handle, name = tempfile.mkstemp(prefix=f".{path.stem[:40]}-", suffix=".part", dir=path.parent)
+    except OSError as error:
+        raise _unwritable(path, error) from None
+    os.close(handle)
+    Path(name).unlink()
+
+
 @contextlib.contextmanager
 def atomic_folder(path: Path, replace: bool = False) -> Iterator[Path]:
     """A temporary folder beside `path` to fill; it becomes `path` only if the block ends without error.

@@ -47,7 +47,7 @@ def open_video(path: Path, options: VideoOptions) -> Source:
     check_area(width, height, str(path))
     return Source(
         name=str(path),
-        shown=lambda start: _shown(path, start, options.allow_truncated),
+        shown=lambda start: _shown(path, start, options),
         rate=rate,
         duration=duration if duration and duration > 0 else None,
         count=claims,
@@ -56,9 +56,9 @@ def open_video(path: Path, options: VideoOptions) -> Source:
     )
 
 
-def _shown(path: Path, start: float, allow_truncated: bool) -> Iterator[Shown]:
+def _shown(path: Path, start: float, options: VideoOptions) -> Iterator[Shown]:
     if start > _SEEK_FROM:
-        frames = _timed(path, start, allow_truncated)
+        frames = _timed(path, start, options)
         first = next(frames, None)
         # A wrong or missing index lands too late or nowhere: then only decoding from the beginning is safe.
         if first is not None and first.time <= start:
@@ -66,10 +66,10 @@ def _shown(path: Path, start: float, allow_truncated: bool) -> Iterator[Shown]:
             yield from frames
             return
         del frames
-    yield from _timed(path, None, allow_truncated)
+    yield from _timed(path, None, options)
 
 
-def _timed(path: Path, seek_to: float | None, allow_truncated: bool) -> "Iterator[Shown]":
+def _timed(path: Path, seek_to: float | None, options: VideoOptions) -> "Iterator[Shown]":
     container, stream = open_stream(path)
     with container:
         tick = float(stream.time_base) if stream.time_base else 0.0
@@ -79,7 +79,7 @@ def _timed(path: Path, seek_to: float | None, allow_truncated: bool) -> "Iterato
             return
         previous: float | None = None
         turn: Turn | None = None
-        for frame in _frames(path, container, stream, allow_truncated):
+        for frame in _frames(path, container, stream, options.allow_truncated):
             check_area(frame.width, frame.height, str(path))
             turn = turn or turn_of(frame)
             stamp = frame.pts if frame.pts is not None else frame.dts
@@ -95,9 +95,8 @@ def _timed(path: Path, seek_to: float | None, allow_truncated: bool) -> "Iterato
                 time = later
             previous = time
             length = float(frame.duration or 0) * tick
-            yield Shown(
-                time, length, functools.partial(_convert, path, frame, turn), f"the frame at {time:.3f} s"
-            )
+            picture = functools.partial(_convert, path, frame, turn, options)
+            yield Shown(time, length, picture, f"the frame at {time:.3f} s")
 
 
 def _seek(container: "InputContainer", stream: "VideoStream", seconds: float) -> bool:
@@ -113,9 +112,9 @@ def _seek(container: "InputContainer", stream: "VideoStream", seconds: float) ->
     return True
 
 
-def _convert(path: Path, frame: "VideoFrame", turn: Turn) -> NDArray[np.uint8]:
+def _convert(path: Path, frame: "VideoFrame", turn: Turn, options: VideoOptions) -> NDArray[np.uint8]:
     try:
-        return to_rgb(frame, turn)
+        return to_rgb(frame, turn, options)
     except Exception as error:
         raise ValueError(
             f"{str(path)!r} has pixels of format {frame.format.name!r} that cannot be turned into RGB; "

@@ -25,7 +25,9 @@ def check_target(target: Path, overwrite: bool) -> None:
     if not (target.exists() or target.is_symlink()):
         return
     if not overwrite:
-        raise FileExistsError(f"{str(target)!r} exists already; choose another name or allow overwriting.")
+        raise FileExistsError(
+            f"{str(target)!r} exists already; choose another name, or replace it with overwrite (--overwrite)."
+        )
     # Overwriting replaces the whole folder, so it must hold nothing but a demo.
     if target.is_symlink() or not target.is_dir() or (not is_demo(target) and any(target.iterdir())):
         raise FileExistsError(

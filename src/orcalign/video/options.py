@@ -32,6 +32,8 @@ class VideoOptions:
     """Resample to this rate: output k is the frame on screen at start + k/fps. None keeps every frame."""
     size: int | tuple[int, int] | None = None
     """Resize to a square of this side, or to (height, width). None keeps the size of the video."""
+    longest: int | None = None
+    """Shrink the picture until its longer side has at most this many pixels; its shape is kept."""
     centre_crop: bool = False
     """Cut the largest centred square out of the picture before resizing."""
     max_frames: int = 3000
@@ -56,6 +58,16 @@ class VideoOptions:
             value = getattr(self, name)
             if isinstance(value, bool) or not isinstance(value, int) or value < 1:
                 raise ValueError(f"{name}={value!r} must be a whole number of at least 1.")
+        if self.longest is not None:
+            if self.size is not None:
+                raise ValueError(
+                    f"size={self.size!r} and longest={self.longest!r} exclude each other; give one."
+                )
+            whole = isinstance(self.longest, int) and not isinstance(self.longest, bool)
+            if not whole or not 1 <= self.longest <= LARGEST_SIDE:
+                raise ValueError(
+                    f"longest={self.longest!r} must be a whole number between 1 and {LARGEST_SIDE}."
+                )
         if self.size is not None:
             sides = self.size if isinstance(self.size, tuple) else (self.size, self.size)
             whole = all(isinstance(side, int) and not isinstance(side, bool) for side in sides)
@@ -67,7 +79,20 @@ class VideoOptions:
 
     @property
     def height_width(self) -> tuple[int, int] | None:
-        """Target (height, width), or None to keep the picture's own."""
+        """Target (height, width) of `size`, or None."""
         if self.size is None or isinstance(self.size, tuple):
             return self.size
         return (self.size, self.size)
+
+    def fitted(self, height: int, width: int) -> tuple[int, int]:
+        """Height and width that a cropped picture of this size is brought to.
+
+        >>> VideoOptions(longest=320).fitted(1080, 1920)
+        (180, 320)
+        """
+        if self.height_width is not None:
+            return self.height_width
+        if self.longest is None or max(height, width) <= self.longest:
+            return height, width
+        scale = self.longest / max(height, width)
+        return max(1, round(height * scale)), max(1, round(width * scale))

@@ -64,6 +64,21 @@ def iter_frames(path: str | os.PathLike[str], options: VideoOptions | None = Non
     return _stream(_open_source(Path(path), options), options)
 
 
+def count_frames(path: str | os.PathLike[str], options: VideoOptions | None = None) -> int | None:
+    """About how many frames `iter_frames` will give, from what the file says of itself; None if it does not.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = Path(folder) / "clip.npz"
+    ...     np.savez(file, frames=np.zeros((20, 4, 6, 3), np.uint8), fps=10.0)
+    ...     count_frames(file, VideoOptions(fps=2))
+    4
+    """
+    options = options or VideoOptions()
+    expected = expected_frames(_open_source(Path(path), options), options)
+    return None if expected is None else round(expected)
+
+
 def read_video(path: str | os.PathLike[str], options: VideoOptions | None = None) -> Clip:
     """Read a video file, a folder of images or an npz into memory.
 

@@ -83,7 +83,7 @@ def read_image(path: Path) -> NDArray[np.uint8]:
         frames = [*decoder.decode(av.Packet(data)), *decoder.decode(None)]
         if frames[0].is_corrupt:
             raise ValueError("decoded with errors")
-        return to_rgb(frames[0], turn_of(frames[0]))
+        return to_rgb(frames[0], turn_of(frames[0]), VideoOptions())  # sizes are compared before fitting
     # PyAV's own errors, but also IndexError for files without a picture.
     except Exception as error:
         raise ValueError(

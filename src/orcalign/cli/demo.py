@@ -1,0 +1,206 @@
+"""orcalign demo import, warp, info, lint"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import tyro
+from rich.console import Console
+from rich.table import Table
+
+from orcalign.cli.reading import EncoderChoice
+
+if TYPE_CHECKING:
+    from orcalign.video import Demo, Warp
+
+Video = Annotated[Path, tyro.conf.Positional]
+
+
+def import_(
+    video: Video,
+    /,
+    out: Path,
+    start: float = 0.0,
+    end: float | None = None,
+    fps: float | None = None,
+    crop: bool = False,
+    size: int | None = None,
+    task: str | None = None,
+    max_frames: int = 3000,
+    allow_truncated: bool = False,
+    overwrite: bool = False,
+) -> None:
+    """Make a demo out of any video: trimmed, at a frame rate, cropped, resized.
+
+    Writes a folder with the frames (lossless), an mp4 to watch, and a manifest with a content hash. How it was
+    rendered is "unknown", which is accepted everywhere.
+
+    Args:
+        video: mp4, mov, webm, avi, mkv, gif, a folder of images, or an npz with `frames`.
+        out: Folder of the new demo.
+        start: Seconds at which it begins.
+        end: Seconds at which it ends; left out, at the end of the video.
+        fps: Frames per second; left out, every frame.
+        crop: Cut the largest centred square out of each picture.
+        size: Side in pixels of the square that pictures are resized to; left out, their own size.
+        task: Name of the task shown.
+        max_frames: Most frames to keep.
+        allow_truncated: Take the frames before the damage of a cut-off or corrupt file.
+        overwrite: Replace a demo that is already there.
+    """
+    from orcalign.video import Demo, VideoOptions
+    from orcalign.video.manifest import check_target
+
+    check_target(out, overwrite)
+    options = VideoOptions(start, end, fps, size, None, crop, max_frames, allow_truncated=allow_truncated)
+    demo = Demo.from_video(video, options, task=task)
+    demo.save(out, overwrite)
+    _show(demo, out)
+
+
+def warp(
+    demo: Video,
+    /,
+    out: Path,
+    keep: str | None = None,
+    speed_up: int | None = None,
+    slow_down: int | None = None,
+    pause: tuple[int, int] | None = None,
+    segment: tuple[int, int] | None = None,
+    paper: str | None = None,
+    random: Literal["fast", "slow"] | None = None,
+    level: Literal["low", "high"] = "low",
+    success_at: int | None = None,
+    seed: int = 0,
+    overwrite: bool = False,
+) -> None:
+    """Change a demo's timing; give one of --keep, --speed-up, --slow-down, --pause, --paper, --random.
+
+    Args:
+        demo: A saved demo, or a video.
+        out: Folder of the new demo.
+        keep: Frames to keep, such as 0-14,31,43,44.
+        speed_up: Keep every k-th frame (and the last).
+        slow_down: Show each frame k times.
+        pause: Frame at which to pause, and for how many frames.
+        segment: First frame and one beyond the last, to which --speed-up or --slow-down is limited.
+        paper: The paper's fixed misalignment of a Meta-world task, by its name (door-close, ...).
+        random: The paper's random protocol: five segments, some of them faster or slower.
+        level: How uneven a random warp is: low or high.
+        success_at: Frame at which the demo succeeds; a random warp cuts the demo soon after it.
+        seed: Of a random warp.
+        overwrite: Replace a demo that is already there.
+    """
+    from orcalign import video
+    from orcalign.video.manifest import check_target
+
+    check_target(out, overwrite)
+    asked = {
+        "--keep": keep,
+        "--speed-up": speed_up,
+        "--slow-down": slow_down,
+        "--pause": pause,
+        "--paper": paper,
+        "--random": random,
+    }
+    given = [name for name, value in asked.items() if value is not None]
+    if len(given) != 1:
+        raise ValueError(f"{' and '.join(given) or 'no warp'} given; give exactly one of {', '.join(asked)}.")
+    if segment is not None and speed_up is None and slow_down is None:
+        raise ValueError(f"--segment goes with --speed-up or --slow-down, not with {given[0]}.")
+    original = video.load_demo(demo)
+    length = len(original)
+    change: Warp
+    if keep is not None:
+        change = video.keep(keep, length)
+    elif speed_up is not None:
+        change = video.speed_up(length, speed_up, segment)
+    elif slow_down is not None:
+        change = video.slow_down(length, slow_down, segment)
+    elif pause is not None:
+        change = video.pause(length, *pause)
+    elif paper is not None:
+        change = video.paper_misalignment(paper, length)
+    else:
+        change = _random(length, random or "fast", level, success_at, seed)
+    warped = original.warp(change)
+    warped.save(out, overwrite)
+    _show(warped, out)
+
+
+def _random(
+    length: int, speed: Literal["fast", "slow"], level: str, success_at: int | None, seed: int
+) -> Warp:
+    import numpy as np
+
+    from orcalign.video import random_misalignments
+
+    six = random_misalignments(length, speed, np.random.default_rng(seed), success_at)
+    return next(one for one in six if one.level == level).warp
+
+
+def info(demo: Video, /) -> None:
+    """Say what a demo is and where it came from.
+
+    Args:
+        demo: A saved demo, or a video.
+    """
+    from orcalign.video import load_demo
+
+    _show(load_demo(demo), demo)
+
+
+def _show(demo: Demo, path: Path) -> None:
+    height, width = demo.frames.shape[1:3]
+    rows = {
+        "demo": str(path),
+        "frames": f"{len(demo)} of {width}x{height} pixels, {demo.fps:g} per second ({len(demo) / demo.fps:.1f} s)",
+        "from": demo.source,
+        "shows": f"frames {demo.index_map.keep_list()} of {demo.original_length}",
+        "task": demo.task or "not said",
+        "camera": demo.camera or "not said",
+        "render": demo.render,
+        "sha256": demo.sha256,
+    }
+    table = Table(box=None, show_header=False, padding=(0, 2, 0, 0))
+    for name, value in rows.items():
+        table.add_row(name, value)
+    Console(soft_wrap=True).print(table)
+
+
+def lint(
+    demo: Video,
+    /,
+    pixels_only: bool = False,
+    distance: str = "cosine",
+    encoder: Annotated[EncoderChoice, tyro.conf.arg(name="")] = EncoderChoice(),  # noqa: B008
+) -> None:
+    """Look for what makes a demo hard to learn from; exit code 1 if it would not be wise to train on it.
+
+    Finds long pauses, jumps, duplicate and black frames, a last frame that looks like the first, demos too long or too
+    short for the method, and frames that the encoder cannot tell apart; each with frame numbers and what to do.
+
+    Args:
+        demo: A saved demo, or a video.
+        pixels_only: Leave out what needs an encoder.
+        distance: cosine or euclidean, as the reward will use.
+    """
+    from orcalign.rewards import lint_demo, wise_to_train
+    from orcalign.video import load_demo
+
+    loaded = load_demo(demo)
+    features = None if pixels_only else encoder.make()(loaded.frames)
+    findings = lint_demo(loaded, features, distance)
+    console = Console(soft_wrap=True, highlight=False)
+    colours = {"error": "red", "warning": "yellow", "note": "cyan"}
+    for finding in findings:
+        text = str(finding).removeprefix(finding.severity)
+        console.print(f"[{colours[finding.severity]}]{finding.severity}[/]{text.replace('[', chr(92) + '[')}")
+    wise = wise_to_train(findings)
+    console.print(
+        f"{demo}: {'fit to train on' if wise else 'better not train on this'} ({len(findings)} findings)"
+    )
+    if not wise:
+        sys.exit(1)

@@ -1,0 +1,114 @@
+"""What the commands that read videos share: options, the encoder, progress."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from orcalign.encoders import Encoder
+    from orcalign.report.scoring import EncodedClip
+    from orcalign.video import VideoOptions
+
+
+@dataclass(frozen=True)
+class Reading:
+    """How videos are read; the same for the demo and the attempts."""
+
+    fps: float | None = None
+    """Frames per second to look at; left out, every frame."""
+    crop: bool = False
+    """Cut the largest centred square out of each picture."""
+    max_frames: int = 3000
+    """Most frames to keep of one video."""
+    allow_truncated: bool = False
+    """Take the frames before the damage of a cut-off or corrupt file."""
+
+    def options(self, **more: Any) -> VideoOptions:
+        """For the readers in `orcalign.video`."""
+        from orcalign.video import VideoOptions
+
+        return VideoOptions(
+            fps=self.fps,
+            centre_crop=self.crop,
+            max_frames=self.max_frames,
+            allow_truncated=self.allow_truncated,
+            **more,
+        )
+
+
+@dataclass(frozen=True)
+class EncoderChoice:
+    """What turns frames into features."""
+
+    encoder: str = "efficientnet-lite0"
+    """Name of the encoder; `orcalign doctor` lists them and says which can run here."""
+    weights: str | None = None
+    """File, folder or hub name of its weights, where the encoder needs one."""
+    size: int | None = None
+    """Side in pixels of what the encoder sees; left out, the encoder's own."""
+    engine: str = "auto"
+    """auto, openvino, torch, torch-cuda or torch-mps."""
+
+    def make(self) -> Encoder:
+        """Ready to run; which engine was chosen is said once, on stderr."""
+        from orcalign.encoders import make_encoder
+
+        return make_encoder(
+            self.encoder, size=self.size, weights=self.weights, engine=self.engine, announce=_announce
+        )
+
+
+def _announce(text: str) -> None:
+    Console(stderr=True).print(f"[dim]{text}[/]", highlight=False)
+
+
+@contextmanager
+def frame_progress(description: str, total: int | None) -> Iterator[Any]:
+    """A bar with frames done, speed and time left, on stderr; nothing where nobody looks."""
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TextColumn("{task.fields[rate]}"),
+        TimeRemainingColumn(),
+    )
+    console = Console(stderr=True)
+    with Progress(*columns, console=console, transient=True, disable=not sys.stderr.isatty()) as progress:
+        task = progress.add_task(description, total=total, rate="")
+
+        def show(done: int) -> None:
+            progress.update(task, completed=done)
+            speed = progress.tasks[task].speed
+            progress.update(task, rate=f"{speed:.0f} frames/s" if speed else "")
+
+        yield show
+
+
+def encode_all(paths: Sequence[Path], encoder: Encoder, options: VideoOptions) -> list[EncodedClip]:
+    """Encode files one after the other under one bar."""
+    from orcalign.report.scoring import encode_file
+    from orcalign.video import count_frames, is_demo
+
+    counts = [None if is_demo(path) else count_frames(path, options) for path in paths]
+    known = [count for count in counts if count is not None]
+    clips: list[EncodedClip] = []
+    with frame_progress("encoding", sum(known) if len(known) == len(counts) else None) as show:
+        for path in paths:
+            show_from = partial(_shifted, show, sum(len(clip.frames) for clip in clips))
+            clips.append(encode_file(path, encoder, options, show_from))
+    return clips
+
+
+def _shifted(show: Any, before: int, done: int) -> None:
+    show(before + done)

@@ -1,0 +1,213 @@
+"""Video files in, scores and their story out: what `orcalign score` and `orcalign check` show."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from orcalign.encoders import Encoder, encode_stream
+from orcalign.matching import Match, calibrate, context, matcher, orca
+from orcalign.matching.match import FloatArray
+from orcalign.rewards import FrameCosts, Story, tell
+from orcalign.video import VideoOptions, is_demo, iter_frames, load_demo
+
+Frames = npt.NDArray[np.uint8]
+Progress = Callable[[int], None]
+"""Told how many frames of a clip are done."""
+
+SHOWN = 320
+"""Longer side, in pixels, at which videos are read: enough for the encoders and for the page."""
+CHUNK = 16
+OCCUPANCY_METHODS = ("orca", "orca_log", "threshold")
+"""Methods that know a temperature and a floor."""
+
+
+@dataclass(frozen=True)
+class ScoreSettings:
+    """How attempts are scored."""
+
+    methods: tuple[str, ...] = ("orca",)
+    distance: str = "cosine"
+    context: int = 3
+    """Frames in step over which costs are averaged; they look ahead, as in the paper."""
+    calibrated: bool = False
+    """Floor and temperature from the demo instead of the two below."""
+    temperature: float = 1.0
+    floor: float = 0.0
+
+    def __post_init__(self) -> None:
+        if not self.methods:
+            raise ValueError("no method was given; name at least one, for example orca.")
+        for name in self.methods:
+            matcher(name)
+
+
+@dataclass(frozen=True, eq=False)
+class EncodedClip:
+    """A video as it is shown and as the encoder sees it."""
+
+    path: str
+    frames: Frames
+    """[T, H, W, 3]"""
+    fps: float
+    features: FloatArray
+    """[T, D]"""
+    seconds: float
+    """How long reading and encoding took."""
+
+
+@dataclass(frozen=True, eq=False)
+class Attempt:
+    """One rollout, scored."""
+
+    clip: EncodedClip
+    cost: FloatArray
+    """[T, J] with context."""
+    matches: Mapping[str, Match]
+    """By method."""
+    progress: FloatArray
+    """[T] ORCA's, whatever the methods."""
+    story: Story
+
+
+@dataclass(frozen=True, eq=False)
+class ScoreSheet:
+    """A demo and the attempts at it."""
+
+    demo: EncodedClip
+    attempts: tuple[Attempt, ...]
+    settings: ScoreSettings
+    temperature: float
+    """As used."""
+    floor: float
+
+
+def encode_file(
+    path: Path, encoder: Encoder, options: VideoOptions, progress: Progress | None = None
+) -> EncodedClip:
+    """Read and encode a video at the same time; a saved demo is used as it is."""
+    start = time.perf_counter()
+    shown: list[Frames] = []
+    times: list[float] = []
+
+    def chunks() -> Iterator[Frames]:
+        if is_demo(path):
+            demo = load_demo(path)
+            shown.append(demo.frames)
+            times.extend(np.arange(len(demo)) / demo.fps)
+            for first in range(0, len(demo), CHUNK):
+                yield demo.frames[first : first + CHUNK]
+            return
+        waiting: list[Frames] = []
+        for frame in iter_frames(path, options):
+            waiting.append(frame.image)
+            times.append(frame.time)
+            if len(waiting) == CHUNK:
+                shown.append(np.stack(waiting))
+                waiting.clear()
+                yield shown[-1]
+        if waiting:
+            shown.append(np.stack(waiting))
+            yield shown[-1]
+
+    features = encode_stream(encoder, chunks(), progress=progress)
+    frames = np.concatenate(shown)
+    if len(frames) < 2:
+        raise ValueError(f"'{path}' has one frame only; a demo or an attempt needs at least two.")
+    span = times[-1] - times[0]
+    fps = (len(times) - 1) / span if span > 0 else options.still_fps
+    return EncodedClip(str(path), frames, fps, features, time.perf_counter() - start)
+
+
+def require_same_shape(demo: EncodedClip, attempt: EncodedClip) -> None:
+    """Refuse to compare pictures of different shape: the encoder would see one of them stretched."""
+    shapes = [clip.frames.shape[1:3] for clip in (demo, attempt)]
+    (demo_height, demo_width), (height, width) = shapes
+    if abs(demo_width / demo_height - width / height) > 0.02 * width / height:
+        raise ValueError(
+            f"'{demo.path}' is {demo_width}x{demo_height} and '{attempt.path}' {width}x{height} pixels (as read); "
+            f"pictures of different shape cannot be compared. Add --crop to cut both to their centre square."
+        )
+
+
+def score_clips(demo: EncodedClip, attempts: Sequence[EncodedClip], settings: ScoreSettings) -> ScoreSheet:
+    """Match every attempt with the demo by every method."""
+    costs = FrameCosts(demo.features, settings.distance)
+    temperature, floor = settings.temperature, settings.floor
+    if settings.calibrated:
+        temperature, floor = calibrate(demo.features, settings.distance)
+    occupancy = {"temperature": temperature, "floor": floor}
+    demo_cost = costs.between_demo_frames()
+    scored = []
+    for clip in attempts:
+        require_same_shape(demo, clip)
+        raw = costs(clip.features)
+        cost = context(raw, settings.context)
+        matches = {}
+        for name in settings.methods:
+            matches[name] = matcher(name)(cost, **(occupancy if name in OCCUPANCY_METHODS else {}))
+        ordered = orca(cost, temperature, floor)
+        # A context that looks ahead would let the story run ahead of the pictures.
+        story = tell(raw, ordered, demo_cost)
+        scored.append(Attempt(clip, cost, matches, ordered.progress, story))
+    return ScoreSheet(demo, tuple(scored), settings, temperature, floor)
+
+
+def as_json(sheet: ScoreSheet, encoder: Encoder) -> dict[str, Any]:
+    """Every per-frame number of a sheet, for `json.dump`."""
+    from orcalign import __version__
+
+    rollouts = []
+    for attempt in sheet.attempts:
+        story, clip = attempt.story, attempt.clip
+        nearest = attempt.cost.argmin(axis=1)
+        for method, match in attempt.matches.items():
+            rollouts.append(
+                {
+                    "path": clip.path,
+                    "method": method,
+                    "frames": len(clip.frames),
+                    "fps": clip.fps,
+                    "total": float(match.reward.sum()),
+                    "final_coverage": story.final_coverage,
+                    "final_progress": story.final_progress,
+                    "quarters": list(story.quarters),
+                    "longest_stall": story.longest_stall,
+                    "reward": match.reward.tolist(),
+                    "progress": attempt.progress.tolist(),
+                    "position": np.asarray(story.position).tolist(),
+                    "nearest_demo_frame": nearest.tolist(),
+                    "nearest_cost": attempt.cost[np.arange(len(nearest)), nearest].tolist(),
+                    "spans": [
+                        {
+                            "kind": span.kind,
+                            "start": span.start,
+                            "stop": span.stop,
+                            "demo_start": span.demo_start,
+                            "demo_stop": span.demo_stop,
+                            "text": span.text,
+                        }
+                        for span in story.spans
+                    ],
+                }
+            )
+    return {
+        "orcalign": __version__,
+        "demo": {"path": sheet.demo.path, "frames": len(sheet.demo.frames), "fps": sheet.demo.fps},
+        "settings": {
+            "encoder": encoder.name,
+            "encoder_size": encoder.size,
+            "distance": sheet.settings.distance,
+            "context": sheet.settings.context,
+            "calibrated": sheet.settings.calibrated,
+            "temperature": sheet.temperature,
+            "floor": sheet.floor,
+        },
+        "rollouts": rollouts,
+    }

@@ -1,0 +1,92 @@
+"""Settings of a `VideoReward`, checked where they are made."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Mapping
+from dataclasses import dataclass
+from difflib import get_close_matches
+from typing import Any
+
+import numpy as np
+
+from orcalign.matching import matcher as matcher_named
+from orcalign.matching.costs import DIRECTIONS
+from orcalign.matching.costs import distance as distance_named
+from orcalign.matching.inputs import require_count
+
+ORCA_SETTINGS = ("temperature", "floor")
+"""What calibration finds."""
+POOLS = ("max", "best")
+
+
+@dataclass(frozen=True)
+class RewardSettings:
+    """How frames become rewards, apart from encoder and matcher settings.
+
+    >>> RewardSettings(matcher="orka")
+    Traceback (most recent call last):
+    ...
+    ValueError: no matcher is called 'orka'; did you mean 'orca'? Known: orca, ...
+    """
+
+    distance: str = "cosine"
+    context: int = 3
+    direction: str = "future"
+    matcher: str = "orca"
+    calibrated: bool = False
+    pool: str = "max"
+
+    def __post_init__(self) -> None:
+        distance_named(self.distance)
+        matcher_named(self.matcher)
+        require_count(self.context, "context", at_least=1)
+        if self.direction not in DIRECTIONS:
+            raise ValueError(f"direction is {self.direction!r}; it must be 'future' or 'past'.")
+        if self.pool not in POOLS:
+            raise ValueError(f"pool is {self.pool!r}; it must be 'max' or 'best'.")
+
+
+def known_settings(matcher: str) -> tuple[str, ...]:
+    """Names of the settings that a matcher takes.
+
+    >>> known_settings("orca")
+    ('temperature', 'floor')
+    """
+    parameters = inspect.signature(matcher_named(matcher).function).parameters
+    return tuple(name for name in parameters if name not in ("cost", "lengths"))
+
+
+def check_matcher_settings(matcher: str, settings: Mapping[str, Any], calibrated: bool) -> None:
+    """Refuse settings that the matcher does not take, and calibration of a matcher that has no scale.
+
+    >>> check_matcher_settings("orca", {"temprature": 0.1}, calibrated=False)
+    Traceback (most recent call last):
+    ...
+    ValueError: the matcher 'orca' has no setting 'temprature'; did you mean 'temperature'? It takes: ...
+    """
+    known = known_settings(matcher)
+    for name in settings:
+        if name not in known:
+            near = get_close_matches(name, known, n=1)
+            hint = f"did you mean {near[0]!r}? " if near else ""
+            takes = f"It takes: {', '.join(known)}." if known else "It takes none."
+            raise ValueError(f"the matcher {matcher!r} has no setting {name!r}; {hint}{takes}")
+    if calibrated:
+        _check_calibrates(matcher, settings, known)
+    # The matcher knows best which values it refuses; a tiny episode asks it before anything is encoded.
+    matcher_named(matcher)(np.zeros((2, 2)), **settings)
+
+
+def _check_calibrates(matcher: str, settings: Mapping[str, Any], known: tuple[str, ...]) -> None:
+    if not set(ORCA_SETTINGS) <= set(known):
+        raise ValueError(
+            f"calibrated=True sets floor and temperature, which the matcher {matcher!r} does not have; "
+            f"leave it out, or use orca, orca_log or threshold."
+        )
+    both = [name for name in ORCA_SETTINGS if name in settings]
+    if both:
+        raise ValueError(
+            f"calibrated=True sets floor and temperature, and {' and '.join(both)} was given as well; "
+            f"leave out one or the other."
+        )

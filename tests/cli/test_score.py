@@ -1,0 +1,208 @@
+"""orcalign score and check, on real files with the real encoder."""
+
+import json
+
+import numpy as np
+import pytest
+
+from orcalign.cli import main
+from orcalign.matching import MATCHERS
+from orcalign.video import read_video, write_mp4
+
+
+def run(*words):
+    main([str(word) for word in words])
+
+
+def test_ranks_the_attempts_and_writes_every_number(videos, tmp_path, capsys):
+    out = tmp_path / "deep" / "scores.json"
+    attempts = [videos / f"{name}.mp4" for name in ("good", "stalls", "back")]
+    run(
+        "score", videos / "demo.mp4", *attempts, "--method", "orca,temporal_ot", "--calibrated", "--json", out
+    )
+    text = capsys.readouterr().out
+    for heading in ("total", "coverage", "quarters", "stall", "good.mp4", "temporal_ot"):
+        assert heading in text
+    data = json.loads(out.read_text())
+    rows = {(row["path"].split("/")[-1], row["method"]): row for row in data["rollouts"]}
+    assert len(rows) == 6
+    good, stalls, back = (rows[f"{name}.mp4", "orca"] for name in ("good", "stalls", "back"))
+    assert good["total"] > 5 * max(stalls["total"], back["total"])
+    assert good["final_coverage"] > 0.5
+    assert all(frame is not None for frame in good["quarters"])
+    assert good["quarters"] == sorted(good["quarters"])
+    assert stalls["quarters"][3] is None
+    assert stalls["longest_stall"] >= 10
+    for row in rows.values():
+        for name in ("reward", "progress", "position", "nearest_demo_frame", "nearest_cost"):
+            assert len(row[name]) == row["frames"] == 32
+        assert row["total"] == pytest.approx(sum(row["reward"]))
+    assert data["settings"]["encoder"] == "efficientnet-lite0"
+    assert data["settings"]["calibrated"] is True
+
+
+def test_numbers_are_those_of_the_library(videos, tmp_path):
+    from orcalign.rewards import VideoReward
+    from orcalign.video import VideoOptions
+
+    out = tmp_path / "s.json"
+    run("score", videos / "demo.mp4", videos / "good.mp4", "--json", out, "--encoder", "pixels")
+    row = json.loads(out.read_text())["rollouts"][0]
+    options = VideoOptions(longest=320)
+    reward = VideoReward(read_video(videos / "demo.mp4", options).frames, encoder="pixels")
+    match = reward(read_video(videos / "good.mp4", options).frames)
+    np.testing.assert_allclose(row["reward"], match.reward, rtol=1e-9)
+
+
+def test_every_method_has_its_row(videos, tmp_path):
+    out = tmp_path / "s.json"
+    methods = ",".join(MATCHERS)
+    run(
+        "score",
+        videos / "demo.mp4",
+        videos / "good.mp4",
+        "--method",
+        methods,
+        "--json",
+        out,
+        "--encoder",
+        "pixels",
+    )
+    assert [row["method"] for row in json.loads(out.read_text())["rollouts"]] == list(MATCHERS)
+
+
+def test_the_report_is_one_page_that_needs_nothing_else(videos, tmp_path, capsys):
+    page = tmp_path / "page.html"
+    run(
+        "score",
+        videos / "demo.mp4",
+        videos / "good.mp4",
+        videos / "back.mp4",
+        "--report",
+        page,
+        "--encoder",
+        "pixels",
+    )
+    html = page.read_text()
+    assert "good.mp4" in html
+    assert "http://" not in html
+    assert "https://" not in html
+    assert len(html) < 2_000_000
+    assert f"open {page}" in capsys.readouterr().out
+    assert [path.name for path in tmp_path.iterdir()] == ["page.html"]
+
+
+def test_a_folder_of_images_and_an_npz_are_videos_too(videos, tmp_path):
+    frames = read_video(videos / "good.mp4").frames
+    np.savez(tmp_path / "good.npz", frames=frames, fps=10.0)
+    out = tmp_path / "s.json"
+    run(
+        "score",
+        videos / "demo.mp4",
+        tmp_path / "good.npz",
+        videos / "good.mp4",
+        "--json",
+        out,
+        "--encoder",
+        "pixels",
+    )
+    first, second = json.loads(out.read_text())["rollouts"]
+    assert first["total"] == pytest.approx(second["total"], rel=1e-6)
+
+
+def test_frame_rate_is_asked_of_all(videos, tmp_path):
+    out = tmp_path / "s.json"
+    run("score", videos / "demo.mp4", videos / "good.mp4", "--fps", 5, "--json", out, "--encoder", "pixels")
+    data = json.loads(out.read_text())
+    assert data["demo"]["frames"] == 8
+    assert data["rollouts"][0]["frames"] == 16
+
+
+def bad(capsys, *words):
+    """Run a command that must fail with one clear line; returns the line."""
+    with pytest.raises(SystemExit) as exit_info:
+        run(*words)
+    assert exit_info.value.code == 2
+    lines = [line for line in capsys.readouterr().err.splitlines() if "runs on" not in line]
+    assert len(lines) == 1, lines
+    assert lines[0].startswith("orcalign: ")
+    return lines[0]
+
+
+def test_bad_input_gives_one_line(videos, tmp_path, capsys):
+    demo, good = videos / "demo.mp4", videos / "good.mp4"
+    text = tmp_path / "notes.mp4"
+    text.write_text("not a video")
+    cut = tmp_path / "cut.mp4"
+    cut.write_bytes(good.read_bytes()[:2000])
+    empty = tmp_path / "empty.mp4"
+    empty.touch()
+    one = tmp_path / "one.mp4"
+    write_mp4(one, np.zeros((1, 96, 96, 3), np.uint8), 10)
+    wide = tmp_path / "wide.mp4"
+    write_mp4(wide, np.zeros((8, 48, 96, 3), np.uint8), 10)
+    out = tmp_path / "out.html"
+    pixels = ("--encoder", "pixels", "--report", out)
+    assert "not a video" in bad(capsys, "score", demo, text, *pixels)
+    assert "cut off" in bad(capsys, "score", demo, cut, *pixels)
+    assert "empty" in bad(capsys, "score", demo, empty, *pixels)
+    assert "does not exist" in bad(capsys, "score", demo, tmp_path / "nowhere.mp4", *pixels)
+    assert "one frame only" in bad(capsys, "score", demo, one, *pixels)
+    assert "one frame only" in bad(capsys, "score", one, good, *pixels)
+    assert "--crop" in bad(capsys, "score", demo, wide, *pixels)
+    assert "at least one video" in bad(capsys, "score", demo, *pixels)
+    assert "no matcher is called 'magic'" in bad(capsys, "score", demo, good, "--method", "magic", *pixels)
+    assert "temperature is -1.0" in bad(capsys, "score", demo, good, "--temperature", "-1", *pixels)
+    assert "did you mean 'pixels'" in bad(capsys, "score", demo, good, "--encoder", "pixel")
+    assert "max_frames=4" in bad(capsys, "score", demo, good, "--max-frames", "4", *pixels)
+    assert "window is 0" in bad(capsys, "score", demo, good, "--context", "0", *pixels)
+    assert not out.exists()
+
+
+def test_an_unwritable_output_is_noticed_before_the_work(videos, tmp_path, capsys):
+    (tmp_path / "file").touch()
+    line = bad(
+        capsys, "score", videos / "demo.mp4", videos / "good.mp4", "--json", tmp_path / "file" / "x.json"
+    )
+    assert "Cannot write" in line
+    assert "folder" in bad(capsys, "score", videos / "demo.mp4", videos / "good.mp4", "--report", tmp_path)
+
+
+def test_weights_that_cannot_be_had_name_the_offline_way(videos, capsys, monkeypatch):
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    line = bad(capsys, "score", videos / "demo.mp4", videos / "good.mp4", "--encoder", "resnet50")
+    assert "efficientnet-lite0" in line
+
+
+def test_shapes_that_differ_can_be_cropped(videos, tmp_path, capsys):
+    frames = read_video(videos / "good.mp4").frames
+    wide = np.pad(frames, ((0, 0), (0, 0), (24, 24), (0, 0)), mode="edge")
+    write_mp4(tmp_path / "wide.mp4", wide, 10)
+    run("score", videos / "demo.mp4", tmp_path / "wide.mp4", "--crop", "--encoder", "pixels")
+    assert "wide.mp4" in capsys.readouterr().out
+
+
+def test_a_tiny_coverage_is_explained(videos, tmp_path, capsys):
+    frames = np.random.default_rng(0).integers(0, 256, (60, 32, 32, 3), np.uint8)
+    np.savez(tmp_path / "noise.npz", frames=frames)
+    np.savez(tmp_path / "other.npz", frames=frames[::-1])
+    run("score", tmp_path / "noise.npz", tmp_path / "other.npz", "--encoder", "pixels")
+    assert "--calibrated" in capsys.readouterr().out
+
+
+def test_check_says_who_is_fooled(videos, tmp_path, capsys):
+    plot = tmp_path / "fooled.png"
+    run("check", videos / "demo.mp4", videos / "good.mp4", "--calibrated", "--context", 1, "--plot", plot)
+    text = capsys.readouterr().out
+    assert plot.read_bytes().startswith(b"\x89PNG")
+    row = {line.split("│")[1].strip(): line for line in text.splitlines() if line.startswith("│")}
+    assert set(row) == set(MATCHERS)
+    assert "✘" not in row["orca"]
+    assert row["nearest"].count("✘") >= 3
+    assert "fooled by none of these: orca" in text
+
+
+def test_check_refuses_what_it_cannot_do(videos, tmp_path, capsys):
+    demo, good = videos / "demo.mp4", videos / "good.mp4"
+    assert ".png" in bad(capsys, "check", demo, good, "--plot", tmp_path / "x.docx")
+    assert "no matcher" in bad(capsys, "check", demo, good, "--method", "magic", "--encoder", "pixels")
