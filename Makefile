@@ -3,7 +3,7 @@ PYTHON ?= python3.11
 VENV := .venv
 BIN := $(VENV)/bin
 # Headless drawing for simulators, a browser for the tests of the report page.
-DEBIAN := chromium chromium-driver
+DEBIAN := chromium chromium-driver libosmesa6 libegl1 libgl1-mesa-dri
 
 .PHONY: help setup demo test test-slow lint bench docs clean
 
@@ -15,7 +15,7 @@ setup: $(VENV)/.ready debian ## Make .venv and install what is missing
 $(VENV)/.ready: pyproject.toml constraints.txt
 	@command -v $(PYTHON) >/dev/null || { echo "Python 3.11 or newer is needed (Debian: apt-get install python3 python3-venv); or say which: make PYTHON=python3.12 setup"; exit 1; }
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install -q --disable-pip-version-check -c constraints.txt -e '.[dev,video,hub]'
+	$(BIN)/python -m pip install -q --disable-pip-version-check -c constraints.txt -e '.[dev,video,hub,train]'
 	$(BIN)/orcalign warmup
 	@touch $@
 
@@ -28,7 +28,9 @@ debian:
 	else echo "some tests need Debian packages; install them with: sudo apt-get install$$missing"; fi
 
 demo: $(VENV)/.ready ## The main job, ending in a page to open
-	$(BIN)/orcalign toy --out runs/toy
+	$(BIN)/python examples/clips.py runs/demo
+	$(BIN)/orcalign score runs/demo/demo.mp4 runs/demo/good.mp4 runs/demo/stalls.mp4 runs/demo/skips.mp4 \
+		--method orca,temporal_ot,dtw --calibrated --json runs/demo/scores.json --report runs/demo/report.html
 
 lint: $(VENV)/.ready ## ruff and the type checker
 	$(BIN)/ruff check .
@@ -43,6 +45,7 @@ test-slow: setup ## Fuzz, fault and soak tests
 
 bench: $(VENV)/.ready ## Measure, and store what was measured in benchmarks/results
 	$(BIN)/python -m benchmarks.matching
+	$(BIN)/python -m benchmarks.score
 
 docs: $(VENV)/.ready ## Build the documentation into site/
 	$(BIN)/mkdocs build --strict --quiet

@@ -232,8 +232,10 @@ def test_real_videos_and_weights_the_right_attempt_wins_and_the_story_says_why(e
     reward = VideoReward(files / "demo.mp4", encoder, calibrated=True)
     results = {p.stem: reward(read_video(p).frames) for p in sorted(files.glob("*.mp4"))}
     totals = {name: result.total for name, result in results.items()}
-    for name in ("reversed", "frozen", "stalled", "skipping"):
-        assert totals["slow"] > totals[name], totals
+    for name in ("reversed", "frozen", "skipping"):
+        assert totals["slow"] > 10 * totals[name], totals
+    # Both cover everything and arrive with their last frame: how they got there is not what orca pays for.
+    assert totals["stalled"] == pytest.approx(totals["slow"], rel=0.25)
     kinds = {name: {s.kind for s in reward.story(result).spans} for name, result in results.items()}
     assert kinds["slow"] == set() == kinds["demo"]
     assert kinds["frozen"] == {"stall"} == kinds["stalled"]

@@ -44,7 +44,8 @@ def _compiled(function: F, **options: Any) -> F:
     # numba looks for changes in a kernel's own file only, but kernels call kernels of other files.
     file: Any = getattr(getattr(compiled, "_cache", None), "_cache_file", None)
     if hasattr(file, "_source_stamp"):
-        file._source_stamp = _SOURCES
+        own = Path(function.__code__.co_filename).stat()
+        file._source_stamp = (*_SOURCES, own.st_mtime, own.st_size)
     return cast(F, compiled)
 
 

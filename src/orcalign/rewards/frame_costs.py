@@ -11,14 +11,17 @@ Rounding the directions moves a cosine distance by some 1e-8; two engines of one
 
 from __future__ import annotations
 
-from typing import final
+import math
+from typing import Any, final
 
 import numpy as np
 import numpy.typing as npt
 
 from orcalign.matching.costs import distance as distance_named
 from orcalign.matching.inputs import as_float_array
+from orcalign.matching.kernel import kernel, reordering_kernel
 from orcalign.matching.match import FloatArray
+from orcalign.matching.threads import for_chunks
 
 GRID = 2.0**26
 BLOCK = 64
@@ -48,9 +51,7 @@ class FrameCosts:
         self._demo = _features(demo_features, "demo_features")
         self.num_frames, self.dim = self._demo.shape
         if distance == "cosine":
-            self._demo = np.concatenate(
-                [directions(self._demo[start : start + BLOCK]) for start in range(0, self.num_frames, BLOCK)]
-            )
+            self._demo = directions(self._demo)
             self._half_squares = _half_squares(self._demo)
 
     def __call__(self, features: npt.ArrayLike) -> FloatArray:
@@ -90,15 +91,40 @@ def directions(features: FloatArray) -> FloatArray:
     >>> directions(np.array([[3.0, 4.0]])).round(6).tolist()
     [[0.6, 0.8]]
     """
-    wide = np.array(features, np.float64, order="C")
-    largest = np.abs(wide).max(axis=1, keepdims=True)
-    wide /= np.where(largest == 0, 1.0, largest)
-    # Along the last axis of a contiguous array NumPy adds each row in the same way, however many there are.
-    length = np.sqrt((wide * wide).sum(axis=1, keepdims=True))
-    wide *= GRID / np.where(length == 0, 1.0, length)
-    np.rint(wide, out=wide)
-    wide /= GRID
-    return wide
+    rows = np.ascontiguousarray(features)
+    out = np.empty(rows.shape)
+    for_chunks(len(rows), rows.size, lambda start, stop: _directions(rows, out, start, stop))
+    return out
+
+
+@kernel
+def _directions(features: Any, out: Any, start: int, stop: int) -> None:
+    """Row by row, and every row in the same way, however many there are."""
+    for t in range(start, stop):
+        row = features[t]
+        largest = 0.0
+        for value in row:
+            largest = max(largest, abs(np.float64(value)))
+        if largest == 0:
+            out[t] = 0
+            continue
+        # Scaled first, so that no square overflows.
+        _scale(row, largest, GRID / math.sqrt(_square_sum(row, largest)), out[t])
+
+
+@reordering_kernel
+def _square_sum(row: Any, largest: float) -> float:
+    total = 0.0
+    for value in row:
+        scaled = np.float64(value) / largest
+        total += scaled * scaled
+    return total
+
+
+@kernel
+def _scale(row: Any, largest: float, factor: float, out: Any) -> None:
+    for i in range(row.size):
+        out[i] = np.rint(np.float64(row[i]) / largest * factor) / GRID
 
 
 def _half_squares(unit: FloatArray) -> FloatArray:
