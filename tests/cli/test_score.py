@@ -41,16 +41,28 @@ def test_ranks_the_attempts_and_writes_every_number(videos, tmp_path, capsys):
     assert data["settings"]["calibrated"] is True
 
 
-def test_numbers_are_those_of_the_library(videos, tmp_path):
+@pytest.mark.parametrize(
+    ("words", "settings"),
+    [
+        ((), {}),
+        (("--calibrated",), {"calibrated": True}),
+        (("--temperature", 0.1, "--floor", 0.02), {"temperature": 0.1, "floor": 0.02}),
+        (("--context", 1, "--distance", "euclidean"), {"context": 1, "distance": "euclidean"}),
+    ],
+)
+@pytest.mark.parametrize("method", ["orca", "threshold", "dtw"])
+def test_numbers_are_those_of_the_library(videos, tmp_path, words, settings, method):
     from orcalign.rewards import VideoReward
     from orcalign.video import VideoOptions
 
     out = tmp_path / "s.json"
-    run("score", videos / "demo.mp4", videos / "good.mp4", "--json", out, "--encoder", "pixels")
+    files = videos / "demo.mp4", videos / "good.mp4"
+    run("score", *files, "--json", out, "--encoder", "pixels", "--method", method, *words)
     row = json.loads(out.read_text())["rollouts"][0]
-    options = VideoOptions(longest=320)
-    reward = VideoReward(read_video(videos / "demo.mp4", options).frames, encoder="pixels")
-    match = reward(read_video(videos / "good.mp4", options).frames)
+    if method == "dtw":  # it knows no occupancy
+        settings = {key: value for key, value in settings.items() if key in ("context", "distance")}
+    demo, good = (read_video(path, VideoOptions(longest=320)).frames for path in files)
+    match = VideoReward(demo, encoder="pixels", matcher=method, **settings)(good)
     np.testing.assert_allclose(row["reward"], match.reward, rtol=1e-9)
 
 

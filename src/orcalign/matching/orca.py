@@ -200,23 +200,13 @@ def _cover(P: Any, state: Any, C: Any) -> None:
 
     It needs what row r-1 had at that column, which is what that row computed one step before: so from the
     last row to the first, every row reads its neighbour before the neighbour moves on. A row that is not
-    inside yet, or no longer, computes on what lies there and writes into a margin; it is set to 1, which is
-    C[t, -1], when it enters.
+    inside yet, or no longer, computes on what lies there and writes into a margin. When it enters it is 1, as
+    C[t, -1] has to be: all start at 1, and at the step before, its neighbour was still 1 and nothing is larger.
     """
     J = state.size - LANES
     one = C.dtype.type(1)
     c = (one, one, one, one, one, one, one, one)
-    for s in range(LANES - 1):
-        c0, c1, c2, c3, c4, c5, c6, c7 = _step(c, P, state, C, J, s)
-        c1 = one if s == 0 else c1
-        c2 = one if s == 1 else c2
-        c3 = one if s == 2 else c3
-        c4 = one if s == 3 else c4
-        c5 = one if s == 4 else c5
-        c6 = one if s == 5 else c6
-        c7 = one if s == 6 else c7
-        c = (c0, c1, c2, c3, c4, c5, c6, c7)
-    for s in range(LANES - 1, LANES - 1 + J):
+    for s in range(J + LANES - 1):
         c = _step(c, P, state, C, J, s)
 
 
