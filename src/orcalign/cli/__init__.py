@@ -14,15 +14,17 @@ def commands() -> dict[str, Callable[..., None]]:
     >>> sorted(commands())[:2]
     ['check', 'demo import']
     """
-    from orcalign.cli import check, demo, doctor, methods, score, toy, warmup
+    from orcalign.cli import check, demo, demo_make, doctor, methods, score, tasks, toy, warmup
 
     return {
         "score": score.score,
         "check": check.check,
+        "demo make": demo_make.make,
         "demo import": demo.import_,
         "demo warp": demo.warp,
         "demo info": demo.info,
         "demo lint": demo.lint,
+        "tasks": tasks.tasks,
         "methods": methods.methods,
         "toy": toy.toy,
         "doctor": doctor.doctor,
@@ -49,6 +51,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
                 prog=prog,
                 description="Turn one video into a reward, and the reward into a policy.",
                 args=words,
+                config=(tyro.conf.FlagCreatePairsOff,),
             )
     except (ValueError, OSError) as error:
         _fail(_one_line(error))
@@ -74,7 +77,15 @@ def _one_line(error: BaseException) -> str:
     return " ".join(str(error).split()) or type(error).__name__
 
 
-EXTRAS = {"matplotlib": "plot", "transformers": "hub", "huggingface_hub": "hub", "safetensors": "hub"}
+EXTRAS = {
+    "matplotlib": "plot",
+    "transformers": "hub",
+    "huggingface_hub": "hub",
+    "safetensors": "hub",
+    "gymnasium": "train",
+    "metaworld": "train",
+    "mujoco": "train",
+}
 """Package to the extra that brings it; what is not here comes with `video`."""
 
 

@@ -13,8 +13,8 @@ from orcalign.cli.reading import EncoderChoice, Reading, encode_all
 
 
 def check(
-    demo: Annotated[Path, tyro.conf.Positional],
-    rollout: Annotated[Path, tyro.conf.Positional],
+    demo: Annotated[Path, tyro.conf.Positional, tyro.conf.arg(metavar="DEMO")],
+    rollout: Annotated[Path, tyro.conf.Positional, tyro.conf.arg(metavar="ROLLOUT")],
     /,
     method: str = "all",
     plot: Path | None = None,

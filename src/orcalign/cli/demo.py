@@ -15,7 +15,7 @@ from orcalign.cli.reading import EncoderChoice
 if TYPE_CHECKING:
     from orcalign.video import Demo, Warp
 
-Video = Annotated[Path, tyro.conf.Positional]
+Video = Annotated[Path, tyro.conf.Positional, tyro.conf.arg(metavar="VIDEO")]
 
 
 def import_(
@@ -57,7 +57,7 @@ def import_(
     options = VideoOptions(start, end, fps, size, None, crop, max_frames, allow_truncated=allow_truncated)
     demo = Demo.from_video(video, options, task=task)
     demo.save(out, overwrite)
-    _show(demo, out)
+    show_demo(demo, out)
 
 
 def warp(
@@ -127,7 +127,7 @@ def warp(
         change = _random(length, random or "fast", level, success_at, seed)
     warped = original.warp(change)
     warped.save(out, overwrite)
-    _show(warped, out)
+    show_demo(warped, out)
 
 
 def _random(
@@ -149,10 +149,11 @@ def info(demo: Video, /) -> None:
     """
     from orcalign.video import load_demo
 
-    _show(load_demo(demo), demo)
+    show_demo(load_demo(demo), demo)
 
 
-def _show(demo: Demo, path: Path) -> None:
+def show_demo(demo: Demo, path: Path) -> None:
+    """Print what is in a demo."""
     height, width = demo.frames.shape[1:3]
     rows = {
         "demo": str(path),

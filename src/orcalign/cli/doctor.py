@@ -26,6 +26,9 @@ PACKAGES = {
     "transformers": "hub",
     "huggingface_hub": "hub",
     "matplotlib": "plot",
+    "gymnasium": "train",
+    "metaworld": "train",
+    "mujoco": "train",
 }
 CODECS = {"h264": "w", "vp9": "r", "gif": "w", "mjpeg": "w", "png": "r"}
 GL_PROBE = "import mujoco; c = mujoco.GLContext(64, 64); c.make_current(); c.free(); print('works')"

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 
 
 def score(
-    demo: Annotated[Path, tyro.conf.Positional],
-    rollouts: Annotated[tuple[Path, ...], tyro.conf.Positional],
+    demo: Annotated[Path, tyro.conf.Positional, tyro.conf.arg(metavar="DEMO")],
+    rollouts: Annotated[tuple[Path, ...], tyro.conf.Positional, tyro.conf.arg(metavar="ROLLOUT ...")],
     /,
     method: str = "orca",
     json_file: Annotated[Path | None, tyro.conf.arg(name="json")] = None,

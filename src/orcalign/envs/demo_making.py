@@ -1,0 +1,151 @@
+"""Demos out of expert episodes, as they are or with their time warped."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any, Literal, get_args
+
+import numpy as np
+
+from orcalign.envs.experts import Episode, rollout_expert
+from orcalign.envs.seeds import demo_seed
+from orcalign.envs.spec import TaskSpec
+from orcalign.envs.tasks import TASKS, find_task
+from orcalign.video import Demo, DemoSet, Warp, keep, random_misalignments, success_start
+
+FPS = 20.0
+"""Half the speed of Meta-world's own clock, which is too fast to watch."""
+RandomWarp = Literal["fast-low", "fast-high", "slow-low", "slow-high"]
+CATEGORIES: tuple[str, ...] = get_args(RandomWarp)
+
+
+def make_demo(
+    task: str | TaskSpec,
+    seed: int = 0,
+    misaligned: bool = False,
+    random_warp: str | None = None,
+    render: str = "fast",
+    size: int | None = None,
+    tries: int = 10,
+    camera: str | None = None,
+) -> tuple[Demo, tuple[str, ...]]:
+    """One successful expert episode as a demo, and notes on how it came about.
+
+    Frame k is drawn after agent step k + 1; the reset frame is not part of it. Seeds are of `demo_seed`, so no
+    evaluation or training episode is shown. An episode that fails is not a demo: the next is drawn, and said so.
+
+    Args:
+        task: a name (see `find_task`), or a `TaskSpec`.
+        seed: number of the demo; another number, another episode.
+        misaligned: keep the frames of the task's keep-list only, as in the paper.
+        random_warp: the paper's random protocol: "fast-low", "fast-high", "slow-low", "slow-high".
+        render: "fast" or "paper".
+        size: side of the frames; by default that of the render mode.
+        tries: episodes to play at most.
+        camera: another camera than the task's.
+
+    >>> demo, notes = make_demo("nav2d-grid", misaligned=True)
+    >>> demo.indices, demo.task, notes
+    ((0, 1, 4, 7), 'nav2d-grid', ())
+    """
+    spec = find_task(task)
+    _check_warp(spec, misaligned, random_warp)
+    if render is None:
+        raise ValueError("render is None, and a demo is made of pictures; use 'fast' or 'paper'.")
+    if isinstance(tries, bool) or not isinstance(tries, int) or tries < 1:
+        raise ValueError(f"tries is {tries!r}; it must be a whole number of at least 1.")
+    if camera is not None:
+        spec = replace(spec, camera=camera)
+    episode, number, notes = _successful(spec, seed, tries, render, size)
+    return _as_demo(spec, episode, number, misaligned, random_warp, render), notes
+
+
+def make_demos(
+    task: str | TaskSpec, count: int, seed: int = 0, random_warp: str | None = None, **settings: Any
+) -> tuple[DemoSet, tuple[str, ...]]:
+    """`count` demos of different episodes; other settings are those of `make_demo`.
+
+    With `random_warp="mixed"` they take turns in the paper's four categories, from fast-low to slow-high.
+
+    >>> demos, _ = make_demos("nav2d-grid", 2)
+    >>> [demo.extra["demo_number"] for demo in demos]
+    [0, 1]
+    """
+    if isinstance(count, bool) or not isinstance(count, int) or count < 1:
+        raise ValueError(f"count is {count!r}; it must be a whole number of at least 1.")
+    demos: list[Demo] = []
+    notes: list[str] = []
+    for k in range(count):
+        # After a failed episode the next number is taken, so the following demo starts beyond it.
+        number = seed if not demos else demos[-1].extra["demo_number"] + 1
+        warp = CATEGORIES[k % len(CATEGORIES)] if random_warp == "mixed" else random_warp
+        demo, said = make_demo(task, number, random_warp=warp, **settings)
+        demos.append(demo)
+        notes += said
+    return DemoSet(tuple(demos)), tuple(notes)
+
+
+def _check_warp(spec: TaskSpec, misaligned: bool, random_warp: str | None) -> None:
+    if misaligned and random_warp is not None:
+        raise ValueError(f"misaligned and random_warp={random_warp!r} were both given; give one of them.")
+    if random_warp is not None and random_warp not in CATEGORIES:
+        raise ValueError(f"random_warp is {random_warp!r}; it must be one of {', '.join(CATEGORIES)}.")
+    if misaligned and spec.misaligned is None:
+        have = ", ".join(name for name, one in TASKS.items() if one.misaligned)
+        raise ValueError(
+            f"task {spec.name!r} has no misalignment of its own; use random_warp='fast-low', "
+            f"or one of the tasks that have one: {have}."
+        )
+
+
+def _successful(
+    spec: TaskSpec, seed: int, tries: int, render: str, size: int | None
+) -> tuple[Episode, int, tuple[str, ...]]:
+    """The first episode from number `seed` on that succeeds; failures are found without drawing them."""
+    notes: list[str] = []
+    for number in range(seed, seed + tries):
+        trial = rollout_expert(spec, demo_seed(number))
+        if trial.succeeded:
+            episode = rollout_expert(spec, demo_seed(number), render, size)
+            return episode, number, tuple(notes)
+        notes.append(
+            f"the expert failed {spec.name!r} in episode {number}, so episode {number + 1} was drawn."
+        )
+    raise ValueError(
+        f"the expert succeeded in none of the episodes {seed} to {seed + tries - 1} of {spec.name!r} within "
+        f"{spec.episode_steps} steps; try another seed, more tries, or a longer episode."
+    )
+
+
+def _as_demo(
+    spec: TaskSpec, episode: Episode, number: int, misaligned: bool, random_warp: str | None, render: str
+) -> Demo:
+    assert episode.frames is not None
+    extra: dict[str, Any] = {
+        "demo_number": number,
+        "env_seed": episode.seed,
+        "episode_steps": spec.episode_steps,
+        "expert_return": episode.total,
+        "first_success": int(episode.success.argmax()),
+        "size": episode.frames.shape[1],
+    }
+    warp: Warp | None = None
+    if misaligned and spec.misaligned is not None:
+        warp = keep(spec.misaligned, len(episode))
+        extra["warp"] = "misaligned"
+    elif random_warp is not None:
+        warp = _random(random_warp, episode, number)
+        extra["warp"] = random_warp
+    # Only MuJoCo scenes can be drawn in two ways; the others fit any learner.
+    mode: Any = render if spec.suite == "metaworld" else "unknown"
+    source = f"scripted expert of {spec.name}, episode {number}"
+    demo = Demo(episode.frames, FPS, source, spec.name, spec.camera, mode, extra=extra)
+    return demo if warp is None else demo.warp(warp)
+
+
+def _random(category: str, episode: Episode, number: int) -> Warp:
+    speed, level = category.split("-")
+    rng = np.random.default_rng(number)
+    success_at = success_start(episode.success.tolist())
+    six = random_misalignments(len(episode), "fast" if speed == "fast" else "slow", rng, success_at)
+    return next(one for one in six if one.level == level).warp

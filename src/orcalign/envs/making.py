@@ -1,0 +1,95 @@
+"""The one way to get an environment."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import gymnasium
+from gymnasium.spaces import Box
+
+from orcalign.envs.build import build, simulation
+from orcalign.envs.rendering import RENDER_MODES, make_renderer
+from orcalign.envs.spec import TaskSpec
+from orcalign.envs.task_env import TaskEnv
+from orcalign.envs.tasks import find_task
+from orcalign.envs.wrappers.action_repeat import ActionRepeat
+from orcalign.envs.wrappers.frames import Frames
+from orcalign.envs.wrappers.pixels import StackedPixels
+from orcalign.envs.wrappers.time_fraction import TimeFraction
+
+
+def make(
+    task: str | TaskSpec,
+    render: str | None = "fast",
+    seed: int = 0,
+    pixels: bool = False,
+    size: int | None = None,
+    camera: str | None = None,
+) -> gymnasium.Env[Any, Any]:
+    """An environment of agent steps: the bare task, action repeat, time as a share of the episode, frames.
+
+    `env.render()` gives the current frame uint8 [H,W,3] and draws nothing unless it is called.
+
+    Args:
+        task: a name (see `find_task`), or a `TaskSpec`.
+        render: "fast" or "paper" for MuJoCo scenes; others draw in their one way. None for no pictures at all.
+        seed: of the run; `reset()` without a seed plays its training episodes one after another.
+        pixels: observe three stacked 84x84 frames, uint8 [9,84,84], in the place of the state, which is in
+            `info["state"]`. Without it a flat observation [D] gets the time and is [D + 1].
+        size: side of the frames in pixels; by default that of the render mode.
+        camera: another camera than the task's.
+
+    >>> env = make("nav2d", seed=0)
+    >>> observation, info = env.reset()
+    >>> observation.shape, env.render().shape
+    ((4,), (64, 64, 3))
+    """
+    spec = find_task(task)
+    check_render_choice(render)
+    if pixels and render is None:
+        raise ValueError("pixels=True observes pictures, and render=None draws none; use render='fast'.")
+    if camera is not None:
+        spec = replace(spec, camera=camera)
+    env, spec = build(spec, pictures=render is not None, size=size)
+    if spec.action_repeat > 1:
+        env = ActionRepeat(env, spec.action_repeat)
+    space = env.observation_space
+    if isinstance(space, Box) and len(space.shape) == 1 and space.dtype.kind == "f":
+        env = TimeFraction(env, spec.agent_steps)
+    if render is not None:
+        env = with_frames(env, spec, render, size)
+    if pixels:
+        env = StackedPixels(env)
+    return TaskEnv(env, spec, seed)
+
+
+def check_render_choice(render: str | None) -> None:
+    """Refuse a render mode that there is not.
+
+    >>> check_render_choice("quick")
+    Traceback (most recent call last):
+    ...
+    ValueError: render is 'quick'; it must be one of fast, paper, or None for no pictures.
+    """
+    if render is not None and render not in RENDER_MODES:
+        raise ValueError(
+            f"render is {render!r}; it must be one of {', '.join(RENDER_MODES)}, or None for no pictures."
+        )
+
+
+def with_frames(env: gymnasium.Env[Any, Any], spec: TaskSpec, render: str, size: int | None) -> Frames:
+    """The environment with frames: a MuJoCo scene in our renderer, any other as it draws itself."""
+    found = simulation(env)
+    if found is None:
+        if spec.camera is not None:
+            raise ValueError(
+                f"task {spec.name!r} has one view only and no camera {spec.camera!r}; leave the camera out."
+            )
+        return Frames(env, size=size)
+    model, data = found
+    camera = spec.camera
+    if camera is None and "track" in [model.camera(k).name for k in range(model.ncam)]:
+        camera = "track"  # what Gymnasium's own walkers are seen through
+    renderer = make_renderer(model, data, camera, render, size, spec.flip)
+    return Frames(env, renderer, mode="paper" if render == "paper" else "fast")

@@ -1,0 +1,137 @@
+"""Meta-world tasks as plain Gymnasium environments: goal visible, every episode fixed by its seed.
+
+Physics only; pictures are drawn from `model` and `data` by `orcalign.envs.rendering`, which never writes to them.
+"""
+
+from __future__ import annotations
+
+from typing import Any, final
+
+import gymnasium
+import numpy as np
+import numpy.typing as npt
+
+from orcalign.envs.spec import TaskSpec
+
+MOVED = ("body_pos", "body_quat", "site_pos", "geom_pos", "geom_quat", "geom_size", "geom_rgba", "site_rgba")
+"""What Meta-world may change in the model when it places objects and goals."""
+
+
+@final
+class MetaworldEnv(gymnasium.Env[npt.NDArray[np.float64], npt.NDArray[np.float32]]):
+    """One Meta-world v3 task; observation float64 [39] with the goal in it, action float32 [4] from -1 to 1.
+
+    Objects and goal are drawn anew at each reset, from the seed and nothing else: the same seed gives the same
+    episode, whatever was played before. Truncated after exactly `spec.episode_steps` steps; never terminated.
+    `info["success"]` is a bool; the reward is Meta-world's own.
+
+    >>> from orcalign.envs.tasks import find_task
+    >>> env = MetaworldEnv(find_task("door-close"))
+    >>> first, _ = env.reset(seed=7)
+    >>> again, _ = env.reset(seed=7)
+    >>> first.shape, bool((first == again).all()), bool((first == env.reset(seed=8)[0]).all())
+    ((39,), True, False)
+    """
+
+    metadata: dict[str, Any] = {"render_modes": []}  # noqa: RUF012 (Gymnasium's way)
+
+    def __init__(self, spec: TaskSpec) -> None:
+        from metaworld.env_dict import ALL_V3_ENVIRONMENTS
+
+        if spec.env_id not in ALL_V3_ENVIRONMENTS:
+            raise ValueError(
+                f"this Meta-world has no task {spec.env_id!r}; orcalign needs metaworld 3.1 or newer: "
+                "pip install 'orcalign[train]'"
+            )
+        self.task_spec = spec
+        self._sim = ALL_V3_ENVIRONMENTS[spec.env_id]()
+        self._sim._partially_observable = False
+        self._sim.seeded_rand_vec = True
+        # It would demand one of Meta-world's fifty stored goals; here every seed is a goal.
+        self._sim._set_task_called = True
+        self._sim.__dict__.pop("sawyer_observation_space", None)
+        space: Any = self._sim.sawyer_observation_space
+        self.observation_space = space
+        self.action_space = gymnasium.spaces.Box(-1.0, 1.0, (4,), np.float32)
+        self._pristine = {name: getattr(self._sim.model, name).copy() for name in MOVED}
+        self._steps = 0
+
+    @property
+    def model(self) -> Any:
+        """The mujoco.MjModel that is simulated."""
+        return self._sim.model
+
+    @property
+    def data(self) -> Any:
+        """The mujoco.MjData that is simulated."""
+        return self._sim.data
+
+    @property
+    def fullpath(self) -> str:
+        """File of the scene."""
+        return str(self._sim.fullpath)
+
+    @property
+    def dt(self) -> float:
+        """Seconds of a simulation step."""
+        return float(self._sim.dt)
+
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[npt.NDArray[np.float64], dict[str, Any]]:
+        """Place objects and goal and put the hand at its start."""
+        import mujoco
+
+        super().reset(seed=seed)
+        sim = self._sim
+        # The hand is moved to its start among the objects. Wherever the last episode left them, the first pass
+        # draws the new places, and the second, as in Meta-world's own reset, starts with everything in them.
+        for name, values in self._pristine.items():
+            getattr(sim.model, name)[:] = values
+        mujoco.mj_resetData(sim.model, sim.data)
+        sim._freeze_rand_vec = False
+        sim.np_random = np.random.default_rng(self.np_random.integers(2**63))
+        sim.curr_path_length = 0
+        sim.reset_model()
+        sim._freeze_rand_vec = True
+        observation, _ = sim.reset()
+        self._steps = 0
+        return self._inside(observation), {"success": False}
+
+    def step(
+        self, action: npt.NDArray[np.float32]
+    ) -> tuple[npt.NDArray[np.float64], float, bool, bool, dict[str, Any]]:
+        """One simulation step."""
+        if self._steps >= self.task_spec.episode_steps:
+            raise ValueError(
+                f"the episode of {self.task_spec.name!r} ended after {self._steps} steps; call reset() before step()."
+            )
+        given = np.asarray(action, np.float32)
+        if given.shape != (4,) or not np.isfinite(given).all():
+            raise ValueError(f"the action is {action!r}; it must be four finite numbers from -1 to 1.")
+        observation, reward, _, _, info = self._sim.step(np.clip(given, -1.0, 1.0))
+        self._steps += 1
+        info = {name: float(value) for name, value in info.items()}
+        truncated = self._steps == self.task_spec.episode_steps
+        return (
+            self._inside(observation),
+            float(reward),
+            False,
+            truncated,
+            {**info, "success": bool(info["success"])},
+        )
+
+    def render(self) -> None:
+        """Refused: physics draws no pictures."""
+        raise ValueError(
+            f"this environment of {self.task_spec.name!r} was made without pictures; "
+            "use orcalign.envs.make(task, render='fast') or render='paper'."
+        )
+
+    def close(self) -> None:
+        """Nothing is open."""
+
+    def _inside(self, observation: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+        # Meta-world clips at every step but not at reset; a policy should see one kind of observation.
+        space: Any = self.observation_space
+        return np.clip(observation, space.low, space.high)

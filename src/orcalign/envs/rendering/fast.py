@@ -1,0 +1,121 @@
+"""Nearly the same pictures, many times faster on a CPU."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from orcalign.envs.rendering.canvas import MAX_GEOMS, Canvas, Frame
+from orcalign.envs.rendering.compose import compose, shrink
+from orcalign.envs.rendering.decimate import decimated
+from orcalign.envs.rendering.layers import MOVING, STATIC, Layers
+
+if TYPE_CHECKING:
+    import mujoco
+
+# Samples along each side of a pixel. The paper's pictures are smooth; a ragged arm would be another picture.
+FINE = 2
+
+
+class FastRenderer:
+    """Small, without shadows, reflections and antialiasing, meshes decimated, the standing part drawn once.
+
+    Poses come from the simulation's own `MjData`, which is read and never written.
+    """
+
+    mode = "fast"
+
+    def __init__(
+        self, model: mujoco.MjModel, data: mujoco.MjData, camera: mujoco.MjvCamera, size: int, flip: bool
+    ) -> None:
+        import mujoco
+
+        self.size = size
+        self._data, self._camera, self._flip = data, camera, flip
+        self._lean = lean = decimated(model, cell=_pixel(model, data, camera, size))
+        lean.vis.quality.offsamples = 0
+        lean.vis.quality.shadowsize = 0
+        self._layers = Layers(model, lean)
+        self._fine = FINE
+        self._canvas = Canvas(lean, size * self._fine)
+        self._scene = mujoco.MjvScene(lean, MAX_GEOMS)
+        self._scene.flags[mujoco.mjtRndFlag.mjRND_SHADOW] = 0
+        self._scene.flags[mujoco.mjtRndFlag.mjRND_REFLECTION] = 0
+        self._sky = int(mujoco.mjtRndFlag.mjRND_SKYBOX)
+        self._all, self._still, self._moving = (
+            _options(shown) for shown in ((STATIC, MOVING), (STATIC,), (MOVING,))
+        )
+        shape = (self._canvas.side, self._canvas.side)
+        self._rgb, self._depth = np.empty((*shape, 3), np.uint8), np.empty(shape, np.float32)
+        self._background, self._far = np.empty_like(self._rgb), np.empty_like(self._depth)
+        self._view: npt.NDArray[np.float64] | None = None
+        self._kept = self._restless = False
+
+    def render(self) -> Frame:
+        """The scene as it is now, uint8 [S,S,3]."""
+        changed = self._layers.update(self._data)
+        self._update(self._moving)
+        changed |= self._view_changed()
+        self._kept &= not changed
+        # Where everything moves (a camera on a body) a background would be drawn for one picture only.
+        whole = self._layers.see_through or (changed and self._restless)
+        self._restless = changed
+        if whole:
+            self._update(self._all)
+            self._canvas.draw(self._scene, self._rgb, None)
+            return shrink(self._rgb, self._fine, self._flip)
+        if not self._kept:
+            self._update(self._still)
+            self._canvas.draw(self._scene, self._background, self._far)
+            self._kept = True
+            self._update(self._moving)
+        self._scene.flags[self._sky] = 0
+        self._canvas.draw(self._scene, self._rgb, self._depth)
+        self._scene.flags[self._sky] = 1
+        return compose(self._rgb, self._depth, self._background, self._far, self._fine, self._flip)
+
+    def close(self) -> None:
+        """Give the memory back."""
+        self._canvas.close()
+
+    def _update(self, options: mujoco.MjvOption) -> None:
+        import mujoco
+
+        everything = mujoco.mjtCatBit.mjCAT_ALL
+        mujoco.mjv_updateScene(self._lean, self._data, options, None, self._camera, everything, self._scene)
+
+    def _view_changed(self) -> bool:
+        eye = self._scene.camera[0]
+        frustum = (eye.frustum_center, eye.frustum_bottom, eye.frustum_top, eye.frustum_near, eye.frustum_far)
+        view = np.concatenate([eye.pos, eye.forward, eye.up, frustum])
+        changed = self._view is None or not np.array_equal(view, self._view)
+        self._view = view
+        return changed
+
+
+def _options(groups: tuple[int, ...]) -> mujoco.MjvOption:
+    """What to draw: geoms and sites of the groups, and all that hangs between bodies if they can move."""
+    import mujoco
+
+    options = mujoco.MjvOption()
+    for shown in (options.geomgroup, options.sitegroup):
+        shown[:] = 0
+        shown[list(groups)] = 1
+    if MOVING not in groups:
+        for hidden in (options.tendongroup, options.skingroup, options.flexgroup):
+            hidden[:] = 0
+        options.flags[mujoco.mjtVisFlag.mjVIS_RANGEFINDER] = 0
+    return options
+
+
+def _pixel(model: mujoco.MjModel, data: mujoco.MjData, camera: mujoco.MjvCamera, size: int) -> float:
+    """Side in metres of what one pixel shows at the middle of the scene."""
+    import mujoco
+
+    distance, fovy = camera.distance, model.vis.global_.fovy
+    if camera.type == mujoco.mjtCamera.mjCAMERA_FIXED:
+        distance = float(np.linalg.norm(data.cam_xpos[camera.fixedcamid] - model.stat.center))
+        fovy = model.cam_fovy[camera.fixedcamid]
+    return float(2 * distance * np.tan(np.radians(fovy) / 2) / size)

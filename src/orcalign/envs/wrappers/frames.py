@@ -1,0 +1,125 @@
+"""The picture of an agent step, drawn only when somebody asks for it."""
+
+from __future__ import annotations
+
+from typing import Any, Literal, Protocol, final
+
+import gymnasium
+import numpy as np
+import numpy.typing as npt
+
+RenderMode = Literal["fast", "paper", "unknown"]
+
+
+class Renderer(Protocol):
+    """What draws: `orcalign.envs.rendering.FrameRenderer`, or anything like it."""
+
+    def render(self) -> npt.NDArray[np.uint8]:
+        """The world as it is now, uint8 [H,W,3]."""
+
+    def close(self) -> None:
+        """Give back what was opened."""
+
+
+def check_draws(env: gymnasium.Env[Any, Any]) -> None:
+    """Refuse an environment that cannot give pictures as arrays.
+
+    >>> check_draws(gymnasium.make("CartPole-v1"))
+    Traceback (most recent call last):
+    ...
+    ValueError: the environment 'CartPole-v1' draws no pictures (render_mode is None); make it with ...
+    """
+    if env.render_mode == "rgb_array":
+        return
+    name = env.spec.id if env.spec is not None else type(env.unwrapped).__name__
+    modes = list(env.metadata.get("render_modes") or [])
+    if "rgb_array" in modes:
+        way = "make it with render_mode='rgb_array'."
+    elif env.has_wrapper_attr("task_spec"):
+        way = "make it with orcalign.envs.make(task, render='fast')."
+    else:
+        way = f"it knows {', '.join(map(str, modes)) or 'no render modes'}, and pictures need 'rgb_array'."
+    raise ValueError(f"the environment {name!r} draws no pictures (render_mode is {env.render_mode}); {way}")
+
+
+@final
+class Frames(gymnasium.Wrapper[Any, Any, Any, Any]):
+    """`render()` gives the current frame uint8 [H,W,3], drawn at most once a step, and never unasked.
+
+    Put it around the action repeat, so that only agent steps have a frame.
+
+    Args:
+        env: any environment; without `renderer` it has to draw rgb_array itself.
+        renderer: draws in the environment's place.
+        size: side in pixels to which an environment's own pictures are stretched; left out, as they are.
+        mode: how the pictures are made, which a demo must share: "fast", "paper" or "unknown".
+
+    >>> from orcalign.envs.nav2d import Nav2D
+    >>> env = Frames(Nav2D(render_mode="rgb_array"), size=32)
+    >>> _ = env.reset(seed=0)
+    >>> env.render().shape, env.render() is env.render(), env.frames_drawn
+    ((32, 32, 3), True, 1)
+    """
+
+    def __init__(
+        self,
+        env: gymnasium.Env[Any, Any],
+        renderer: Renderer | None = None,
+        size: int | None = None,
+        mode: RenderMode = "unknown",
+    ) -> None:
+        if renderer is None:
+            check_draws(env)
+        super().__init__(env)
+        self.metadata = {"render_fps": 20, **env.metadata, "render_modes": ["rgb_array"]}
+        self.learner_render: RenderMode = mode
+        self.frames_drawn = 0
+        self._renderer, self._size = renderer, size
+        self._frame: npt.NDArray[np.uint8] | None = None
+
+    @property
+    def render_mode(self) -> str:  # type: ignore[override]
+        """Always arrays."""
+        return "rgb_array"
+
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[Any, dict[str, Any]]:
+        """Forget the frame of the last step."""
+        self._frame = None
+        return self.env.reset(seed=seed, options=options)
+
+    def step(self, action: Any) -> tuple[Any, Any, bool, bool, dict[str, Any]]:
+        """Forget the frame of the last step."""
+        self._frame = None
+        return self.env.step(action)
+
+    def render(self) -> npt.NDArray[np.uint8]:
+        """The frame of now, uint8 [H,W,3]."""
+        if self._frame is None:
+            self._frame = self._draw()
+            self.frames_drawn += 1
+        return self._frame
+
+    def close(self) -> None:
+        """Close the renderer, too."""
+        if self._renderer is not None:
+            self._renderer.close()
+        self.env.close()
+
+    def _draw(self) -> npt.NDArray[np.uint8]:
+        try:
+            drawn: Any = self.env.render() if self._renderer is None else self._renderer.render()
+        except gymnasium.error.DependencyNotInstalled as error:
+            raise ValueError(f"the environment cannot draw: {str(error).rstrip('.')}.") from None
+        frame: npt.NDArray[np.uint8] = np.asarray(drawn)
+        if frame.dtype != np.uint8 or frame.ndim != 3 or frame.shape[2] != 3:
+            raise ValueError(
+                f"the environment drew {frame.dtype} of shape {list(frame.shape)}; "
+                "a picture must be uint8 [H,W,3]."
+            )
+        if self._size is not None and self._renderer is None:
+            from orcalign.encoders.resize import resize
+
+            frame = resize(frame[None], self._size)[0]
+        return frame
