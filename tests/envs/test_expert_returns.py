@@ -60,7 +60,7 @@ def test_progress_is_told():
 def test_a_task_of_another_length_is_refused():
     from dataclasses import replace
 
-    with pytest.raises(ValueError, match="measured with 125 steps .* the task has 100"):
+    with pytest.raises(ValueError, match=r"measured with 125 steps .* the task has 100"):
         expert_return(replace(TASKS["door-close"], episode_steps=100, misaligned=None))
 
 

@@ -202,7 +202,7 @@ def test_functions_work(monkeypatch):
         ({"task": "door-clos"}, "did you mean 'door-close'"),
         (
             {"task": "door-close", "camera": "cornr"},
-            "no camera 'cornr'; did you mean 'corner'.* The model has: topview",
+            "did you mean 'corner'.* The model has: topview",
         ),
         ({"task": "door-close", "render": "quick"}, "must be one of fast, paper, or None"),
         ({"task": "door-close", "pixels": True, "render": None}, "render=None draws none"),

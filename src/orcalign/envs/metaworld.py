@@ -13,9 +13,6 @@ import numpy.typing as npt
 
 from orcalign.envs.spec import TaskSpec
 
-MOVED = ("body_pos", "body_quat", "site_pos", "geom_pos", "geom_quat", "geom_size", "geom_rgba", "site_rgba")
-"""What Meta-world may change in the model when it places objects and goals."""
-
 
 @final
 class MetaworldEnv(gymnasium.Env[npt.NDArray[np.float64], npt.NDArray[np.float32]]):
@@ -53,7 +50,6 @@ class MetaworldEnv(gymnasium.Env[npt.NDArray[np.float64], npt.NDArray[np.float32
         space: Any = self._sim.sawyer_observation_space
         self.observation_space = space
         self.action_space = gymnasium.spaces.Box(-1.0, 1.0, (4,), np.float32)
-        self._pristine = {name: getattr(self._sim.model, name).copy() for name in MOVED}
         self._steps = 0
 
     @property
@@ -80,15 +76,10 @@ class MetaworldEnv(gymnasium.Env[npt.NDArray[np.float64], npt.NDArray[np.float32
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[npt.NDArray[np.float64], dict[str, Any]]:
         """Place objects and goal and put the hand at its start."""
-        import mujoco
-
         super().reset(seed=seed)
         sim = self._sim
-        # The hand is moved to its start among the objects. Wherever the last episode left them, the first pass
-        # draws the new places, and the second, as in Meta-world's own reset, starts with everything in them.
-        for name, values in self._pristine.items():
-            getattr(sim.model, name)[:] = values
-        mujoco.mj_resetData(sim.model, sim.data)
+        # The first pass draws the new places. The hand reached its start among the objects of the last episode
+        # then, so a second pass, with the drawn places held, starts from Meta-world's blank state.
         sim._freeze_rand_vec = False
         sim.np_random = np.random.default_rng(self.np_random.integers(2**63))
         sim.curr_path_length = 0

@@ -6,18 +6,9 @@ from functools import cache
 import mujoco
 import numpy as np
 
-CAMERAS = {
-    "button-press": "corner",
-    "door-close": "corner",
-    "door-open": "corner3",
-    "window-open": "corner3",
-    "lever-pull": "corner3",
-    "hand-insert": "corner3",
-    "push": "corner3",
-    "basketball": "corner",
-    "stick-push": "corner",
-    "door-lock": "corner",
-}
+from orcalign.envs import PAPER_TASKS, TASKS
+
+CAMERAS = {name: str(TASKS[name].camera) for name in PAPER_TASKS}
 
 ROOM = """
 <mujoco>
