@@ -14,6 +14,9 @@ setup: $(VENV)/.ready debian ## Make .venv and install what is missing
 
 $(VENV)/.ready: pyproject.toml constraints.txt
 	@command -v $(PYTHON) >/dev/null || { echo "Python 3.11 or newer is needed (Debian: apt-get install python3 python3-venv); or say which: make PYTHON=python3.12 setup"; exit 1; }
+	@$(PYTHON) -c "import ensurepip" 2>/dev/null || { \
+		if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then apt-get update -qq && apt-get install -qq -y python3-venv >/dev/null; \
+		else echo "Python's venv is missing; install it with: sudo apt-get install python3-venv"; exit 1; fi; }
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install -q --disable-pip-version-check -c constraints.txt -e '.[dev,video,hub,train]'
 	$(BIN)/orcalign warmup

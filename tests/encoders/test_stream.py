@@ -20,12 +20,14 @@ def test_same_as_all_at_once(encoder, frames):
     np.testing.assert_array_equal(streamed, encoder(frames))
 
 
+@pytest.mark.parametrize("expected", [0, 10, 29, 40])
 @pytest.mark.parametrize("engine", ["openvino", "torch"])
-def test_a_network_takes_chunks_as_they_come(engine):
+def test_a_network_takes_chunks_as_they_come(engine, expected):
     network = make_encoder("efficientnet-lite0", size=64, engine=engine)
     frames = np.random.default_rng(0).integers(0, 256, (29, 70, 90, 3), np.uint8)
     seen = []
-    streamed = encode_stream(network, (frames[i : i + 3] for i in range(0, 29, 3)), progress=seen.append)
+    chunks = (frames[i : i + 3] for i in range(0, 29, 3))
+    streamed = encode_stream(network, chunks, progress=seen.append, expected=expected)
     np.testing.assert_allclose(streamed, network(frames), atol=1e-4)
     assert seen == sorted(seen)
     assert seen[-1] == 29

@@ -132,33 +132,46 @@ class BackboneEncoder:
             progress(T)
         return out
 
-    def encode_chunks(self, chunks: Iterable[Frames], progress: Progress | None = None) -> Features:
-        """Encode chunks [B,H,W,3] as they come into features [T,D]; each is a batch of its own."""
-        out = _Parts()
+    def encode_chunks(
+        self, chunks: Iterable[Frames], progress: Progress | None = None, expected: int = 0
+    ) -> Features:
+        """Encode chunks [B,H,W,3] as they come into features [T,D]; each is a batch of its own.
+
+        ``expected`` is about how many frames there will be: with room for them, nothing is copied at the end.
+        """
+        out = _Growing(expected, self.dim)
+        count = 0
 
         def batches() -> Iterator[tuple[int, Frames]]:
-            start = 0
+            nonlocal count
             for chunk in chunks:
                 check_frames(chunk)
-                yield start, resize(chunk, self.size)
-                start += len(chunk)
+                yield count, resize(chunk, self.size)
+                count += len(chunk)
 
         self._engine.run(batches(), out, progress)
-        features = out.joined(self.dim)
+        features = out.first(count)
         if progress is not None:
             progress(len(features))
         return features
 
 
-class _Parts:
-    """Takes features like an array of unknown length: out[start:stop] = features."""
+class _Growing:
+    """Takes features like an array of unknown length, out[start:stop] = features, in any order."""
 
-    def __init__(self) -> None:
-        self._parts: dict[int, Features] = {}
+    def __init__(self, expected: int, dim: int) -> None:
+        self._room: Features = np.empty((expected, dim), np.float32)
+        self._beyond: dict[int, Features] = {}
 
     def __setitem__(self, place: slice, features: Features) -> None:
-        self._parts[place.start] = np.array(features)  # a copy: engines use their memory again
+        if place.stop <= len(self._room):
+            self._room[place] = features
+        else:
+            self._beyond[place.start] = np.array(features)  # a copy: engines use their memory again
 
-    def joined(self, dim: int) -> Features:
-        parts = [self._parts[start] for start in sorted(self._parts)]
-        return np.concatenate(parts) if parts else np.empty((0, dim), np.float32)
+    def first(self, count: int) -> Features:
+        """Rows 0 to count, all of which have been set. Batches that fit come before those that did not."""
+        if not self._beyond:
+            return self._room[:count]
+        starts = sorted(self._beyond)
+        return np.concatenate([self._room[: starts[0]], *(self._beyond[start] for start in starts)])

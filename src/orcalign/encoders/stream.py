@@ -13,12 +13,17 @@ from orcalign.encoders.protocol import Encoder, Features, Frames, Progress
 
 
 def encode_stream(
-    encoder: Encoder, chunks: Iterable[Frames], ahead: int = 4, progress: Progress | None = None
+    encoder: Encoder,
+    chunks: Iterable[Frames],
+    ahead: int = 4,
+    progress: Progress | None = None,
+    expected: int = 0,
 ) -> Features:
     """Features [T,D] of all frames in the chunks [B,H,W,3]; up to ``ahead`` chunks are fetched in advance.
 
     Frames are let go as soon as they are encoded. Chunks of some 16 frames keep the engine busy: it takes them
-    as they come, without a pause between chunks. An error while fetching is raised here.
+    as they come, without a pause between chunks. ``expected`` is about how many frames there will be, which saves
+    a copy. An error while fetching is raised here.
 
     >>> from orcalign.encoders import make_encoder
     >>> chunks = (np.full((2, 8, 8, 3), value, np.uint8) for value in range(3))
@@ -30,7 +35,7 @@ def encode_stream(
     fetched = fetch_ahead(chunks, ahead)
     try:
         if isinstance(encoder, BackboneEncoder):
-            return encoder.encode_chunks(fetched, progress)
+            return encoder.encode_chunks(fetched, progress, expected)
         parts, done = [], 0
         for chunk in fetched:
             parts.append(encoder(chunk))

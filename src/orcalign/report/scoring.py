@@ -15,7 +15,7 @@ from orcalign.encoders import Encoder, encode_stream
 from orcalign.matching import Match, calibrate, context, matcher, orca
 from orcalign.matching.match import FloatArray
 from orcalign.rewards import FrameCosts, Story, tell
-from orcalign.video import VideoOptions, is_demo, iter_frames, load_demo
+from orcalign.video import VideoOptions, count_frames, is_demo, iter_frames, load_demo
 
 Frames = npt.NDArray[np.uint8]
 Progress = Callable[[int], None]
@@ -93,36 +93,74 @@ def encode_file(
 ) -> EncodedClip:
     """Read and encode a video at the same time; a saved demo is used as it is."""
     start = time.perf_counter()
-    shown: list[Frames] = []
-    times: list[float] = []
-
-    def chunks() -> Iterator[Frames]:
-        if is_demo(path):
-            demo = load_demo(path)
-            shown.append(demo.frames)
-            times.extend(np.arange(len(demo)) / demo.fps)
-            for first in range(0, len(demo), CHUNK):
-                yield demo.frames[first : first + CHUNK]
-            return
-        waiting: list[Frames] = []
-        for frame in iter_frames(path, options):
-            waiting.append(frame.image)
-            times.append(frame.time)
-            if len(waiting) == CHUNK:
-                shown.append(np.stack(waiting))
-                waiting.clear()
-                yield shown[-1]
-        if waiting:
-            shown.append(np.stack(waiting))
-            yield shown[-1]
-
-    features = encode_stream(encoder, chunks(), progress=progress)
-    frames = np.concatenate(shown)
+    source: DemoFrames | VideoFrames = DemoFrames(path) if is_demo(path) else VideoFrames(path, options)
+    features = encode_stream(encoder, source.chunks(), progress=progress, expected=source.expected)
+    frames = source.frames()
     if len(frames) < 2:
         raise ValueError(f"'{path}' has one frame only; a demo or an attempt needs at least two.")
-    span = times[-1] - times[0]
-    fps = (len(times) - 1) / span if span > 0 else options.still_fps
-    return EncodedClip(str(path), frames, fps, features, time.perf_counter() - start)
+    return EncodedClip(str(path), frames, source.fps(), features, time.perf_counter() - start)
+
+
+class DemoFrames:
+    """The frames of a saved demo, in chunks."""
+
+    def __init__(self, path: Path) -> None:
+        self._demo = load_demo(path)
+        self.expected = len(self._demo)
+
+    def chunks(self) -> Iterator[Frames]:
+        """Frames [CHUNK, H, W, 3], one after the other."""
+        for first in range(0, len(self._demo), CHUNK):
+            yield self._demo.frames[first : first + CHUNK]
+
+    def frames(self) -> Frames:
+        """All frames [T, H, W, 3]."""
+        return self._demo.frames
+
+    def fps(self) -> float:
+        """As the demo says."""
+        return self._demo.fps
+
+
+class VideoFrames:
+    """The frames of a video in chunks, kept where they are read to, so that nothing is copied twice."""
+
+    def __init__(self, path: Path, options: VideoOptions) -> None:
+        self._path, self._options = path, options
+        self.expected = count_frames(path, options) or 0
+        self._blocks: list[Frames] = []
+        self._times: list[float] = []
+        self._used = 0
+
+    def chunks(self) -> Iterator[Frames]:
+        """Frames [CHUNK, H, W, 3], one after the other, while they are decoded."""
+        first = 0
+        for frame in iter_frames(self._path, self._options):
+            if not self._blocks or self._used == len(self._blocks[-1]):
+                if self._used > first:
+                    yield self._blocks[-1][first : self._used]
+                # A header may be off by a frame or two; a second block of one frame would cost a copy of all.
+                size = self.expected + 8 if not self._blocks else 16 * CHUNK
+                self._blocks.append(np.empty((size, *frame.image.shape), np.uint8))
+                first = self._used = 0
+            self._blocks[-1][self._used] = frame.image
+            self._times.append(frame.time)
+            self._used += 1
+            if self._used - first == CHUNK:
+                yield self._blocks[-1][first : self._used]
+                first = self._used
+        if self._used > first:
+            yield self._blocks[-1][first : self._used]
+
+    def frames(self) -> Frames:
+        """All frames [T, H, W, 3], once the chunks have been read."""
+        full = [*self._blocks[:-1], self._blocks[-1][: self._used]]
+        return full[0] if len(full) == 1 else np.concatenate(full)
+
+    def fps(self) -> float:
+        """Frames per second, by their times."""
+        span = self._times[-1] - self._times[0]
+        return (len(self._times) - 1) / span if span > 0 else self._options.still_fps
 
 
 def require_same_shape(demo: EncodedClip, attempt: EncodedClip) -> None:

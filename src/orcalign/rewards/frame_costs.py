@@ -24,7 +24,7 @@ from orcalign.matching.match import FloatArray
 from orcalign.matching.threads import for_chunks
 
 GRID = 2.0**26
-BLOCK = 64
+BLOCK = 256
 """Rows at a time: bounds the memory that float64 copies of features take."""
 
 
