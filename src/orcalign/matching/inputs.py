@@ -143,8 +143,11 @@ def require_number(
         ...
     ValueError: temperature is -1; it must be a finite number above 0.
     """
-    if type(value) is float and (0.0 if above is None else above) < value < math.inf:
-        return value  # the usual case, before the slow questions
+    if type(value) is float and value < math.inf:  # the usual case, before the slow questions
+        if above is not None and above < value:
+            return value
+        if at_least is not None and at_least <= value:
+            return value
     rule = f"above {above:g}" if above is not None else f"of at least {at_least:g}"
     good = isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)
     good = good and math.isfinite(value)
