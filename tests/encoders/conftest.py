@@ -4,15 +4,6 @@ import numpy as np
 import pytest
 
 
-@pytest.fixture(scope="session", autouse=True)
-def cache_folder(tmp_path_factory):
-    """Converted networks are shared by the tests of one process and kept out of the user's cache."""
-    with pytest.MonkeyPatch.context() as patch:
-        folder = tmp_path_factory.mktemp("cache")
-        patch.setenv("ORCALIGN_CACHE", str(folder))
-        yield folder
-
-
 @pytest.fixture
 def frames():
     """Seven smooth, different pictures [7,48,64,3]: noise alone would hide errors of orientation."""

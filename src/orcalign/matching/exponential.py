@@ -1,13 +1,13 @@
 """exp(-x) for x >= 0 inside a kernel, in a form that compilers turn into SIMD code.
 
-`math.exp` in a compiled loop is a library call per cell, four times slower than `np.exp` on a CPU with
-AVX-512; and `np.exp` would need the matrix to be read and written twice more. This one is a few fused
+`math.exp` in a compiled loop is a library call per cell, which no compiler turns into vectors; and `np.exp`
+would need the matrix to be read and written twice more. This one is a few fused
 multiply-adds: x = k*ln2 + r with |r| <= ln2/2, e^r = 1 + r + r^2*q(r) with a polynomial q, and 2^k put
 straight into the exponent bits. Error below 1.5 units in the last place (`tests/matching/test_exponential.py`
 measures it and derives the coefficients again).
 
 A value below the smallest normal number (about 2e-308, or 1e-38 in float32) is returned as 0: products
-with subnormal numbers cost a hundred times more and mean nothing as a probability.
+with subnormal numbers are slow on most CPUs and mean nothing as a probability.
 """
 
 from __future__ import annotations

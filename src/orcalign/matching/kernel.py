@@ -82,7 +82,7 @@ def _wide_vectors(typing_context: Any) -> Any:
     """Called first in a kernel: compile its loops for the widest vectors of the CPU, and do not inline it.
 
     LLVM prefers 256-bit vectors on CPUs that have 512-bit ones, for fear of a lower clock. For the
-    exponential that costs a third of the speed. The wish is an attribute of the function that holds the
+    exponential the wider ones are faster. The wish is an attribute of the function that holds the
     loop, hence no inlining. On other CPUs it changes nothing.
     """
 

@@ -14,7 +14,7 @@ from typing import TypeVar
 R = TypeVar("R")
 
 MIN_WORK = 30_000
-"""Cell updates that a thread must have to be worth waking up (waking takes some 20 microseconds)."""
+"""Cell updates that a thread must have to be worth waking up: a guess, not a measured optimum."""
 
 _pool: ThreadPoolExecutor | None = None
 

@@ -1,7 +1,9 @@
 """One decoded picture → upright RGB uint8 [H,W,3] → cropped and resized.
 
 Transparent pixels are laid over black. High bit depths are scaled to 8 bits; HDR is not tone-mapped.
-Pixels are taken as stored: a non-square pixel aspect ratio is ignored.
+Pixels are taken as stored: a non-square pixel aspect ratio is ignored. Where a video stores fewer colour than
+brightness samples, as most do, each colour sample is used for the pixels it stands for, without interpolation:
+that is faster and coarser at coloured edges.
 """
 
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -44,7 +46,7 @@ def to_rgb(frame: "VideoFrame", turn: "Turn", options: VideoOptions) -> NDArray[
     """
     from av.video.reformatter import Colorspace, Interpolation
 
-    # Bit-exact scaling: the same file must give the same frames, and so the same features, on every CPU.
+    # The scaler's bit-exact code: the same file should give the same frames on every CPU.
     flags = Interpolation.BITEXACT
     height, width = _shrunk(frame.height, frame.width, turn, options)
     if (height, width) == (frame.height, frame.width):
