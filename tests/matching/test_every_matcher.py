@@ -151,6 +151,17 @@ def test_lengths_go_with_batches():
         ("orca", {"floor": np.nan}, "floor is nan"),
         ("orca_log", {"temperature": 0}, "temperature is 0"),
         ("orca_log", {"floor": -1}, "floor is -1"),
+        ("orca_progress", {"temperature": 0}, "temperature is 0"),
+        ("orca_progress", {"weight": -1}, "weight is -1; it must be a finite number of at least 0"),
+        ("orca_progress", {"gamma": 0}, "gamma is 0; it must be a finite number above 0"),
+        ("orca_progress", {"gamma": 1.01}, "gamma is 1.01; it must be above 0 and at most 1"),
+        (
+            "orca_progress",
+            {"shaping": "potentials"},
+            "did you mean 'potential'. It must be one of difference",
+        ),
+        ("orca_progress", {"shaping": None}, "shaping is None; it must be one of difference, potential"),
+        ("orca_progress", {"end": "over"}, "end is 'over'; it must be one of truncated, terminated"),
         ("ot", {"epsilon": -1}, "epsilon is -1"),
         ("ot", {"epsilon": np.nan}, "epsilon is nan"),
         ("ot", {"tolerance": 0}, "tolerance is 0"),
@@ -199,7 +210,9 @@ def test_a_match_is_frozen():
 def test_names_resolve_and_unknown_ones_list_the_known():
     for name in NAMES:
         assert matcher(name).function.__name__ == name
-    with pytest.raises(ValueError, match=r"did you mean 'temporal_ot'.*Known: orca, orca_log, ot"):
+    with pytest.raises(
+        ValueError, match=r"did you mean 'temporal_ot'.*Known: orca, orca_log, orca_progress, ot"
+    ):
         matcher("temporalot")
     with pytest.raises(ValueError, match="no matcher is called 'zzz'; Known"):
         matcher("zzz")

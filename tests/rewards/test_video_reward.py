@@ -62,7 +62,7 @@ def test_demo_is_encoded_once():
     assert encoder.frames == 44
 
 
-@pytest.mark.parametrize("name", ["orca", "orca_log", "threshold"])
+@pytest.mark.parametrize("name", ["orca", "orca_log", "orca_progress", "threshold"])
 def test_calibrated_takes_the_scale_from_the_demo(name):
     reward = pixels(matcher=name, calibrated=True)
     found = matching.calibrate(make_encoder("pixels")(DEMO))
@@ -75,8 +75,45 @@ def test_calibration_refusals():
         pixels(matcher="dtw", calibrated=True)
     with pytest.raises(ValueError, match="temperature was given as well"):
         pixels(calibrated=True, temperature=0.1)
-    with pytest.raises(ValueError, match="are all the same in these features"):
-        pixels(DEMO[[0] * 5], calibrated=True)
+    noise = np.random.default_rng(0).integers(-1, 2, (9, *DEMO.shape[1:]))
+    still = np.clip(DEMO[[0] * 9] + noise, 0, 255).astype(np.uint8)  # features differ, by noise alone
+    for demo, why in (
+        (DEMO[[0] * 5], r"error static \(frames 0-4\): Nothing moves"),
+        (still, "Nothing moves in the whole demo. Choose a part of the video that shows the task"),
+        (np.zeros_like(DEMO), "error static"),
+        (DEMO[:1], r"error too-short: The demo has 1 frame\(s\)"),
+    ):
+        with pytest.raises(ValueError, match=f"needs two frames that can be told apart.*none: .*{why}"):
+            pixels(demo, calibrated=True)
+    # An encoder that sees no places: the block moves, and its mean colour stays.
+    blind = make_encoder("pixels", pooled=True, size=1)
+    with pytest.raises(ValueError, match=r"none: error indistinct-frames .* Use another encoder"):
+        VideoReward(flat(), blind, calibrated=True)
+
+
+def flat():
+    frames = np.full((8, 48, 64, 3), 60, np.uint8)
+    for t in range(8):
+        frames[t, 10:20, 6 * t : 6 * t + 10] = 240
+    return frames
+
+
+def test_repeated_frames_calibrate_as_the_frames_themselves():
+    once, slow = pixels(calibrated=True), pixels(np.repeat(DEMO, 5, axis=0), calibrated=True)
+    # A matrix product of other shape rounds otherwise.
+    assert slow.matcher_settings[0] == pytest.approx(once.matcher_settings[0], rel=1e-4)
+
+
+def test_rollouts_calibrate_every_demo_by_its_own_costs():
+    reward = pixels([DEMO, clip(np.linspace(0, 0.5, 9))])
+    rollout = reward(clip(np.linspace(0, 1, 20), colour=(90, 200, 30)))
+    alone, informed = reward.calibrations(), reward.calibrations([rollout.raw_costs])
+    for k in range(2):
+        expected = matching.calibrate(reward.demo_features[k], "cosine", [rollout.raw_costs[k]])
+        assert informed[k] == expected._asdict()
+        assert informed[k]["floor"] > alone[k]["floor"]
+    again = reward.with_matcher("orca_progress", informed)
+    assert again.score_costs(rollout.raw_costs).total > 0
 
 
 def test_any_kind_of_demo(tmp_path):
@@ -126,7 +163,7 @@ class TestSeveralDemos:
         assert reward.matcher_settings[0] != reward.matcher_settings[1]
 
 
-@pytest.mark.parametrize("name", ["orca", "orca_log", "dtw", "threshold", "nearest"])
+@pytest.mark.parametrize("name", ["orca", "orca_log", "orca_progress", "dtw", "threshold", "nearest"])
 def test_relabel_is_the_reward_of_every_episode_whatever_its_length(name):
     reward = pixels(matcher=name)
     episodes = [clip(np.linspace(0, 1, n)) for n in (30, 12, 21)]
@@ -137,13 +174,13 @@ def test_relabel_is_the_reward_of_every_episode_whatever_its_length(name):
     again = reward.relabel(stored, lengths=[30, 12, 21])
     for b, result in enumerate(results):
         n = len(result.reward)
-        np.testing.assert_allclose(again[b, :n], result.reward, rtol=0 if name == "orca" else 1e-12)
+        np.testing.assert_allclose(again[b, :n], result.reward, rtol=0 if "orca" in name else 1e-12)
         assert (again[b, n:] == 0).all()
 
 
 def test_story_uses_orca_beside_any_matcher():
     stall = clip(np.concatenate([LINE[:12], np.full(20, LINE[12]), LINE[12:]]))
-    for name in ("orca", "dtw", "ot"):
+    for name in ("orca", "orca_progress", "dtw", "ot"):
         reward = pixels(matcher=name)
         story = reward.story(reward(stall))
         assert [span.kind for span in story.spans] == ["stall"]

@@ -8,17 +8,33 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 
-def commands() -> dict[str, Callable[..., None]]:
-    """Name to function; a name of two words is a command of a group.
+def commands(words: Sequence[str] = ()) -> dict[str, Callable[..., None]]:
+    """Name to function, for what the user typed; a name of two words is a command of a group.
 
     >>> sorted(commands())[:2]
     ['check', 'demo import']
     """
-    from orcalign.cli import check, demo, demo_make, doctor, methods, score, tasks, toy, warmup
+    from orcalign.cli import (
+        check,
+        demo,
+        demo_make,
+        doctor,
+        evaluate,
+        methods,
+        report,
+        score,
+        tasks,
+        toy,
+        train,
+        warmup,
+    )
 
     return {
         "score": score.score,
         "check": check.check,
+        "train": train.command(words),
+        "eval": evaluate.evaluate,
+        "report": report.report,
         "demo make": demo_make.make,
         "demo import": demo.import_,
         "demo warp": demo.warp,
@@ -36,8 +52,12 @@ def main(arguments: Sequence[str] | None = None) -> None:
     """Run a command; what a user can have done wrong ends in one line and exit code 2, not in a traceback."""
     import tyro
 
-    known, prog = commands(), "orcalign"
     words = list(sys.argv[1:] if arguments is None else arguments)
+    words = ["--start-from" if word == "--from" else word for word in words]  # a keyword of Python
+    try:
+        known, prog = commands(words), "orcalign"
+    except (ValueError, OSError) as error:
+        _fail(_one_line(error))
     groups = {name.split()[0] for name in known if " " in name}
     if words and words[0] in groups:
         prog = f"orcalign {words[0]}"
@@ -51,7 +71,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
                 prog=prog,
                 description="Turn one video into a reward, and the reward into a policy.",
                 args=words,
-                config=(tyro.conf.FlagCreatePairsOff,),
+                config=(tyro.conf.FlagCreatePairsOff, tyro.conf.OmitArgPrefixes),
             )
     except (ValueError, OSError) as error:
         _fail(_one_line(error))

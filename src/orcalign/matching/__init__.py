@@ -18,15 +18,17 @@ from orcalign.matching.linear import even, final_frame, nearest, segment
 from orcalign.matching.match import Match
 from orcalign.matching.orca import OrcaMatch, orca
 from orcalign.matching.orca_log import OrcaLogMatch, orca_log
+from orcalign.matching.orca_progress import OrcaProgressMatch, orca_progress
 from orcalign.matching.pooling import Pooled, pool
 from orcalign.matching.registry import MATCHERS, Matcher, matcher
 from orcalign.matching.soft_dtw import SoftDtwMatch, soft_dtw
 from orcalign.matching.threshold import ThresholdMatch, threshold
-from orcalign.matching.tracker import OrcaTracker
+from orcalign.matching.tracker import TRACKERS, OrcaProgressTracker, OrcaTracker
 from orcalign.matching.transport import NotConvergedWarning, TransportMatch, ot, temporal_ot
 
 __all__ = [
     "MATCHERS",
+    "TRACKERS",
     "Calibration",
     "DtwMatch",
     "Match",
@@ -34,6 +36,8 @@ __all__ = [
     "NotConvergedWarning",
     "OrcaLogMatch",
     "OrcaMatch",
+    "OrcaProgressMatch",
+    "OrcaProgressTracker",
     "OrcaTracker",
     "Pooled",
     "SoftDtwMatch",
@@ -53,6 +57,7 @@ __all__ = [
     "nearest",
     "orca",
     "orca_log",
+    "orca_progress",
     "ot",
     "pool",
     "segment",

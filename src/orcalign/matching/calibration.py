@@ -1,38 +1,44 @@
-"""Floor and temperature from the demo alone.
+"""Floor and temperature from the demo, and from a few rollouts if there are any.
 
 ORCA multiplies one occupancy per demo frame, so the scale of the distances decides what it can tell apart:
 with temperature 1 and cosine distances around 0.1, a missed frame costs a tenth and the agent learns to skip
 the middle; with a temperature far below the distances that even a good attempt keeps, every product is 0.
 
-What the right scale is, the demo itself says: two of its frames that show different moments should not count
-as the same place. The rule:
+What scale is right, the demo itself hints at: how different its frames become. The rule:
 
-1. *Forget the timing.* Walk through the demo and keep a frame when it is further than 5% of the demo's
-   largest distance from the last one kept. A pause adds nothing, twice the frame rate adds next to nothing,
-   and a fast stretch is kept whole. (Distances of neighbouring frames, the obvious statistic, shrink to 0
-   under pauses and with the square of the frame rate under cosine distance.)
-2. *Spread* = the median distance between any two kept frames: how far apart two moments of this demo are.
-3. floor = spread/4, temperature = spread/4. A frame within a quarter of the spread counts as reached; one
-   that is as far off as another moment of the demo counts exp(-3) = 5%; in between it falls off smoothly.
+1. *Reach* = the largest distance between two of the demo's frames. It does not depend on how long anything is
+   shown: pauses and repeated frames leave it alone, the frame rate nearly so. (Means and medians over pairs of
+   frames follow the timing, which is what a misaligned demo has wrong; distances of neighbouring frames even
+   shrink to 0.)
+2. floor = temperature = reach/8. A frame within an eighth of the reach counts as reached; one that is half the
+   reach off, as two moments of a demo typically are, counts exp(-3) = 5%; in between it falls off smoothly.
+3. What the demo cannot know is how close attempts come at all: objects stand elsewhere, the light is another.
+   Rollouts say it, whatever they do: their *offset* is the median over frames of the distance to the nearest
+   demo frame (the median of several rollouts). floor = temperature = offset, but at least reach/8 and at most
+   reach/4, with which the demo's most different frames still count as no more than 5% the same.
 
-The shares are reasoned, not tuned on any task. What the rule cannot know is how close an attempt with other
-objects in other places can come at all; that needs rollouts.
+`docs/progress.md` has what it gives on ten tasks and three encoders. One broken frame can be the most different
+one; the demo linter looks for those.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from orcalign.matching.costs import distance as distance_named
-from orcalign.matching.match import FloatArray
+from orcalign.matching.inputs import as_episodes, require_valid
 
-NOVEL = 0.05
-"""Share of the demo's largest distance beyond which a frame is news."""
-FLOOR_SHARE = 0.25
-TEMPERATURE_SHARE = 0.25
+STRICT = 1 / 8
+"""Share of the reach for attempts that look like the demo."""
+LENIENT = 1 / 4
+"""Share of the reach that is not exceeded, however far off attempts are."""
+SAME = 1e-6
+"""Distance, for euclidean as a share of the features' length, up to which frames are the same: far above
+rounding, far below any content."""
 
 
 class Calibration(NamedTuple):
@@ -42,48 +48,49 @@ class Calibration(NamedTuple):
     floor: float
 
 
-def calibrate(demo_features: npt.ArrayLike, distance: str = "cosine") -> Calibration:
-    """Floor and temperature for `orca` from the distances between the demo's own frames.
+def calibrate(
+    demo_features: npt.ArrayLike, distance: str = "cosine", rollout_costs: Sequence[npt.ArrayLike] = ()
+) -> Calibration:
+    """Floor and temperature for `orca` and `orca_progress` from the distances between the demo's own frames.
 
-    Repeating frames does not change the result at all, the frame rate hardly; if all distances are c times
-    as large, so are floor and temperature.
+    Repeating frames does not change the result, the frame rate hardly; if all distances are c times as large,
+    so are floor and temperature.
 
     Args:
         demo_features: [J, D], at least two frames that differ.
         distance: "cosine" or "euclidean", as used for the cost matrix.
+        rollout_costs: [T, J] each, without context: a few attempts against this demo, unlabelled, good or bad.
+            Random actions will do. For a demo in whose very scene the learner acts, leave them out.
 
     Returns:
-        Calibration(temperature, floor).
+        Calibration(temperature, floor), which are equal.
 
-    >>> calibrate([[0.0], [1.0], [1.0], [1.0], [2.0]], distance="euclidean")
+    >>> demo = [[0.0], [1.0], [1.0], [1.0], [2.0]]
+    >>> calibrate(demo, distance="euclidean")
     Calibration(temperature=0.25, floor=0.25)
+    >>> calibrate(demo, "euclidean", rollout_costs=[[[0.3, 0.7, 0.7, 0.7, 1.7]]])
+    Calibration(temperature=0.3, floor=0.3)
     """
-    pairs = distance_named(distance)(demo_features, demo_features).astype(np.float64)
+    pairs = distance_named(distance)(demo_features, demo_features)
     reach = float(pairs.max())
-    # Equal frames are not at 0 exactly in cosine distance; this is far above rounding and below any content.
-    if len(pairs) < 2 or reach < 1e-6:
+    lengths = 1.0 if distance == "cosine" else float(np.linalg.norm(demo_features, axis=1).max())
+    if len(pairs) < 2 or reach <= SAME * lengths:
         raise ValueError(
             f"the demo's {len(pairs)} frame(s) are all the same in these features (largest distance {reach:.1e}); "
             f"calibration needs two that differ. Use another encoder or distance, or set floor and temperature."
         )
-    kept = novel_frames(pairs, NOVEL * reach)
-    among = pairs[np.ix_(kept, kept)]
-    spread = float(np.median(among[np.triu_indices(len(kept), k=1)]))
-    return Calibration(temperature=TEMPERATURE_SHARE * spread, floor=FLOOR_SHARE * spread)
+    offsets = [_offset(cost, len(pairs)) for cost in rollout_costs]
+    scale = float(np.clip(np.median(offsets), STRICT * reach, LENIENT * reach)) if offsets else STRICT * reach
+    return Calibration(temperature=scale, floor=scale)
 
 
-def novel_frames(pairs: FloatArray, step: float) -> list[int]:
-    """Frames further than `step` from the last one kept, the first among them.
-
-    Args:
-        pairs: [J, J] distances between the demo's frames.
-        step: how far is far enough.
-
-    >>> novel_frames(np.array([[0.0, 0.1, 1.0], [0.1, 0.0, 0.9], [1.0, 0.9, 0.0]]), step=0.5)
-    [0, 2]
-    """
-    kept = [0]
-    for j in range(1, len(pairs)):
-        if pairs[kept[-1], j] > step:
-            kept.append(j)
-    return kept
+def _offset(cost: npt.ArrayLike, J: int) -> float:
+    """How near the rollout comes to the demo in half of its frames."""
+    rollout = as_episodes(cost)
+    require_valid(rollout)
+    if rollout.batched or rollout.cost.shape[2] != J:
+        raise ValueError(
+            f"a rollout's costs have shape {np.shape(cost)}; they must be [T, J] with J = {J}, the demo's frames "
+            f"(give the episodes of a batch one by one)."
+        )
+    return float(np.median(rollout.cost[0].min(axis=1)))

@@ -14,6 +14,7 @@ from orcalign.matching.linear import even, final_frame, nearest, segment
 from orcalign.matching.match import Match
 from orcalign.matching.orca import orca
 from orcalign.matching.orca_log import orca_log
+from orcalign.matching.orca_progress import orca_progress
 from orcalign.matching.soft_dtw import soft_dtw
 from orcalign.matching.threshold import threshold
 from orcalign.matching.transport import ot, temporal_ot
@@ -26,7 +27,7 @@ class Matcher:
     name: str
     function: Callable[..., Match]
     causal: bool
-    """Whether reward[t] needs nothing after t, so that it can be given at every step."""
+    """Whether reward[t] needs nothing after t, so that it can be given at every step; with the default settings."""
     summary: str
 
     def __call__(self, cost: npt.ArrayLike, **settings: Any) -> Match:
@@ -42,6 +43,12 @@ MATCHERS: dict[str, Matcher] = {
         ),
         Matcher(
             "orca_log", orca_log, True, "ordered coverage in the log domain, for demos of many hundred frames"
+        ),
+        Matcher(
+            "orca_progress",
+            orca_progress,
+            True,
+            "ordered coverage paid as it grows: orca plus a weight times the increase of progress",
         ),
         Matcher("ot", ot, False, "optimal transport over all pairs of frames"),
         Matcher("temporal_ot", temporal_ot, False, "optimal transport inside a band around the diagonal"),
@@ -64,7 +71,7 @@ def matcher(name: str) -> Matcher:
     >>> matcher("temporal-ot")
     Traceback (most recent call last):
         ...
-    ValueError: no matcher is called 'temporal-ot'; did you mean 'temporal_ot'? Known: orca, orca_log, ot, ...
+    ValueError: no matcher is called 'temporal-ot'; did you mean 'temporal_ot'? Known: orca, orca_log, ...
     """
     if name in MATCHERS:
         return MATCHERS[name]

@@ -1,4 +1,4 @@
-"""ORCA one frame at a time, for a robot that needs the reward now."""
+"""ORCA one frame at a time, with or without progress, for a robot that needs the reward now."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import numpy.typing as npt
 from orcalign.matching.inputs import as_float_array, require_count, require_number
 from orcalign.matching.match import FloatArray
 from orcalign.matching.orca import orca_buffers, orca_rows
+from orcalign.matching.orca_progress import ProgressTerms
 
 
 @final
@@ -109,3 +110,90 @@ class OrcaTracker:
         for j, value in enumerate(array.tolist()):
             if not 0 <= value < float("inf"):
                 raise ValueError(f"cost_row[{j}] is {value}; costs must be finite and not negative.")
+
+
+@final
+class OrcaProgressTracker:
+    """The streaming form of `orca_progress`: push the costs of a learner frame, get its reward.
+
+    In float64 bit for bit what `orca_progress` gives for the whole episode. The one form that has no stream is
+    "potential" with end "terminated", whose last reward depends on being the last.
+
+    Args:
+        num_frames: J, the number of demo frames.
+        temperature: above 0.
+        floor: at least 0.
+        weight: at least 0, as in `orca_progress`.
+        shaping: "difference" or "potential".
+        gamma: the learner's discount, for "potential" only.
+        end: "truncated"; "terminated" only with "difference", which does not look at it.
+
+    Example:
+        >>> tracker = OrcaProgressTracker(num_frames=2, weight=3.0)
+        >>> tracker.push([0.0, 900.0]), tracker.push([900.0, 0.0])
+        (3.0, 1.0)
+        >>> tracker.progress
+        1.0
+    """
+
+    def __init__(
+        self,
+        num_frames: int,
+        temperature: float = 1.0,
+        floor: float = 0.0,
+        weight: float = 10.0,
+        shaping: str = "difference",
+        gamma: float = 0.99,
+        end: str = "truncated",
+    ) -> None:
+        self._terms = ProgressTerms.of(weight, shaping, gamma, end)
+        if self._terms.ends:
+            raise ValueError(
+                "shaping 'potential' with end 'terminated' pays the last step of an episode otherwise, and a "
+                "stream does not know which is the last; use end='truncated' or shaping='difference', or score "
+                "whole episodes."
+            )
+        self._orca = OrcaTracker(num_frames, temperature, floor)
+
+    def push(self, cost_row: npt.ArrayLike) -> float:
+        """Take the costs [J] of the next learner frame and return its reward; a bad row changes nothing."""
+        before = self._orca.progress
+        reward = self._orca.push(cost_row)
+        return reward + self._terms.weight * (self._orca.progress * self._terms.now - before)
+
+    @property
+    def num_frames(self) -> int:
+        """J, the number of demo frames."""
+        return self._orca.num_frames
+
+    @property
+    def frames_seen(self) -> int:
+        """Rows pushed since the beginning of the episode."""
+        return self._orca.frames_seen
+
+    @property
+    def coverage(self) -> FloatArray:
+        """[J] C after the last pushed frame (a copy); zeros before the first."""
+        return self._orca.coverage
+
+    @property
+    def progress(self) -> float:
+        """Phi after the last pushed frame; 0 before the first."""
+        return self._orca.progress
+
+    def reset(self) -> None:
+        """Begin a new episode."""
+        self._orca.reset()
+
+    def copy(self) -> OrcaProgressTracker:
+        """An independent tracker in the same state: what would happen if."""
+        other = OrcaProgressTracker(self.num_frames)
+        other._terms, other._orca = self._terms, self._orca.copy()
+        return other
+
+
+TRACKERS: dict[str, type[OrcaTracker] | type[OrcaProgressTracker]] = {
+    "orca": OrcaTracker,
+    "orca_progress": OrcaProgressTracker,
+}
+"""Matchers that have a stream, by name: made with the number of demo frames and the matcher's settings."""

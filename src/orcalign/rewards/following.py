@@ -8,9 +8,10 @@ import numpy as np
 import numpy.typing as npt
 
 from orcalign.matching import orca_log
-from orcalign.matching.calibration import NOVEL, novel_frames
 from orcalign.matching.match import FloatArray, IntArray
 
+NOVEL = 0.05
+"""Share of the demo's largest distance beyond which a frame is news."""
 MOVING = 0.5
 """Price of moving along the demo, a share of the way moved: below 1, or the last step would never pay."""
 ROWS = 256
@@ -69,6 +70,23 @@ def follow(cost: FloatArray, demo_cost: FloatArray | None = None) -> Following:
     passed = (before[:, None] < frames) & (frames <= position[:, None])
     passed[0] &= cost[0] <= reach
     return Following(position, place, way, when, reached, passed, spread, reach)
+
+
+def novel_frames(pairs: FloatArray, step: float) -> list[int]:
+    """Frames further than `step` from the last one kept, the first among them.
+
+    Args:
+        pairs: [J, J] distances between the demo's frames.
+        step: how far is far enough.
+
+    >>> novel_frames(np.array([[0.0, 0.1, 1.0], [0.1, 0.0, 0.9], [1.0, 0.9, 0.0]]), step=0.5)
+    [0, 2]
+    """
+    kept = [0]
+    for j in range(1, len(pairs)):
+        if pairs[kept[-1], j] > step:
+            kept.append(j)
+    return kept
 
 
 def _neighbours(steps: FloatArray) -> FloatArray:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Any
 
 import numpy as np
 
+from orcalign.matching import MATCHERS
 from orcalign.matching import matcher as matcher_named
 from orcalign.matching.costs import DIRECTIONS
 from orcalign.matching.costs import distance as distance_named
@@ -73,16 +74,30 @@ def check_matcher_settings(matcher: str, settings: Mapping[str, Any], calibrated
             takes = f"It takes: {', '.join(known)}." if known else "It takes none."
             raise ValueError(f"the matcher {matcher!r} has no setting {name!r}; {hint}{takes}")
     if calibrated:
-        _check_calibrates(matcher, settings, known)
+        _check_calibrates(matcher, settings)
     # The matcher knows best which values it refuses; a tiny episode asks it before anything is encoded.
     matcher_named(matcher)(np.zeros((2, 2)), **settings)
 
 
-def _check_calibrates(matcher: str, settings: Mapping[str, Any], known: tuple[str, ...]) -> None:
-    if not set(ORCA_SETTINGS) <= set(known):
+def calibrates(matcher: str) -> bool:
+    """Whether a matcher has the settings that calibration finds.
+
+    >>> [name for name in MATCHERS if calibrates(name)]
+    ['orca', 'orca_log', 'orca_progress', 'threshold']
+    """
+    return set(ORCA_SETTINGS) <= set(known_settings(matcher))
+
+
+def _or(names: Iterable[str]) -> str:
+    *others, last = names
+    return f"{', '.join(others)} or {last}"
+
+
+def _check_calibrates(matcher: str, settings: Mapping[str, Any]) -> None:
+    if not calibrates(matcher):
         raise ValueError(
             f"calibrated=True sets floor and temperature, which the matcher {matcher!r} does not have; "
-            f"leave it out, or use orca, orca_log or threshold."
+            f"leave it out, or use {_or(name for name in MATCHERS if calibrates(name))}."
         )
     both = [name for name in ORCA_SETTINGS if name in settings]
     if both:

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from orcalign.encoders import Encoder
-from orcalign.matching import MATCHERS, OrcaTracker
+from orcalign.matching import MATCHERS, TRACKERS
 from orcalign.matching.costs import context as in_context
 from orcalign.matching.match import FloatArray
 from orcalign.rewards.demos import check_shape
@@ -29,14 +29,15 @@ def check_streams(settings: RewardSettings, demos: int) -> None:
     """
     chosen = MATCHERS[settings.matcher]
     causal = ", ".join(name for name, one in MATCHERS.items() if one.causal)
+    streams = " and ".join(repr(name) for name in TRACKERS)
     if not chosen.causal:
         raise ValueError(
             f"the matcher {chosen.name!r} is known only at the end of an episode; causal ones are {causal}, "
-            f"and of these 'orca' has a stream."
+            f"and of these {streams} have a stream."
         )
-    if chosen.name != "orca":
+    if chosen.name not in TRACKERS:
         raise ValueError(
-            f"the matcher {chosen.name!r} is causal, but only 'orca' has a stream; use matcher='orca', "
+            f"the matcher {chosen.name!r} is causal, but only {streams} have a stream; use one of these, "
             f"or score the frames so far as an episode."
         )
     if settings.context > 1 and settings.direction == "future":
@@ -65,13 +66,15 @@ class RewardStream:
         frame_costs: Sequence[FrameCosts],
         context: int,
         settings: Sequence[Mapping[str, Any]],
+        matcher: str = "orca",
     ) -> None:
         self._like = like
         self._encoder = encoder
         self._frame_costs = tuple(frame_costs)
         self._context = context
         self._trackers = [
-            OrcaTracker(costs.num_frames, **one) for costs, one in zip(frame_costs, settings, strict=True)
+            TRACKERS[matcher](costs.num_frames, **one)
+            for costs, one in zip(frame_costs, settings, strict=True)
         ]
         self._recent: list[deque[FloatArray]] = [deque(maxlen=context) for _ in self._frame_costs]
 

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+import copy
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, final
 
 import numpy as np
 import numpy.typing as npt
 
 from orcalign.encoders import Encoder, Progress, make_encoder
-from orcalign.matching import Match, Pooled, calibrate, matcher, orca, pool
+from orcalign.matching import Match, Pooled, matcher, orca, pool
 from orcalign.matching.costs import context as in_context
 from orcalign.matching.match import FloatArray
+from orcalign.rewards.calibrating import calibrate_demo
 from orcalign.rewards.demos import DemoLike, as_demos, check_render, check_shape
 from orcalign.rewards.frame_costs import FrameCosts
 from orcalign.rewards.settings import ORCA_SETTINGS, RewardSettings, check_matcher_settings
@@ -72,7 +74,8 @@ class VideoReward:
         context: frames in step over which costs are averaged; 1 is none.
         direction: "future", as in the paper, or "past", which can be given at every step.
         matcher: a name in `orcalign.matching.MATCHERS`.
-        calibrated: take `floor` and `temperature` from the demo's own features (orca, orca_log, threshold).
+        calibrated: take `floor` and `temperature` from the demo's own features (orca, orca_log, orca_progress,
+            threshold); a demo in which nothing moves is refused.
         pool: several demos: "max" at every step, or all rewards of the "best" demo.
         learner_render: "fast" or "paper" if the learner's frames are rendered, else "unknown".
         progress: told how many demo frames have been encoded.
@@ -112,13 +115,42 @@ class VideoReward:
         self.encoder: Encoder = make_encoder(encoder) if isinstance(encoder, str) else encoder
         self.matcher_settings: tuple[dict[str, Any], ...]
         """Per demo, with what calibration found."""
-        targets, found = [], []
-        for one in self.demos:
-            features = self.encoder(one.frames, progress)
-            targets.append(FrameCosts(features, distance))
-            measured = calibrate(features, distance)._asdict() if calibrated else {}
-            found.append({**matcher_settings, **measured})
-        self.frame_costs, self.matcher_settings = tuple(targets), tuple(found)
+        self.demo_features = tuple(self.encoder(one.frames, progress) for one in self.demos)
+        """[J, D] per demo."""
+        self.frame_costs = tuple(FrameCosts(features, distance) for features in self.demo_features)
+        measured = self.calibrations() if calibrated else tuple({} for _ in self.demos)
+        self.matcher_settings = tuple({**matcher_settings, **found} for found in measured)
+
+    def calibrations(self, rollouts: Sequence[Sequence[npt.ArrayLike]] = ()) -> tuple[dict[str, float], ...]:
+        """Per demo the temperature and floor that its own features ask for, and rollouts if there are any.
+
+        Args:
+            rollouts: of each its raw costs [T, J] per demo, as in `VideoMatch.raw_costs`; see `calibrate`.
+        """
+        return tuple(
+            calibrate_demo(demo, features, self.settings.distance, [costs[k] for costs in rollouts])._asdict()
+            for k, (demo, features) in enumerate(zip(self.demos, self.demo_features, strict=True))
+        )
+
+    def with_matcher(self, matcher: str, settings: Sequence[Mapping[str, Any]]) -> VideoReward:
+        """The same demos, encoder and costs under another matcher, with its settings for each demo.
+
+        Nothing is encoded again, so that stored episodes can be relabelled at once.
+
+        >>> reward = VideoReward(np.random.default_rng(0).integers(0, 255, (5, 8, 8, 3), np.uint8), "pixels")
+        >>> reward.with_matcher("temporal_ot", [{"window": 2}]).settings.matcher
+        'temporal_ot'
+        """
+        if len(settings) != len(self.demos):
+            raise ValueError(
+                f"there are {len(settings)} settings for {len(self.demos)} demos; give one for each."
+            )
+        for one in settings:
+            check_matcher_settings(matcher, one, calibrated=False)
+        other = copy.copy(self)
+        other.settings = replace(self.settings, matcher=matcher, calibrated=False)
+        other.matcher_settings = tuple(dict(one) for one in settings)
+        return other
 
     def __call__(self, frames: npt.NDArray[np.uint8], progress: Progress | None = None) -> VideoMatch:
         """Match learner frames uint8 [T,H,W,3] with the demo."""
@@ -184,11 +216,17 @@ class VideoReward:
     def stream(self) -> RewardStream:
         """A tracker that takes one frame at a time and gives its reward at once.
 
-        For the matcher "orca", with a context that does not look ahead; several demos only with pool "max".
+        For the matchers "orca" and "orca_progress" (but for its form that has to know the end of an episode),
+        with a context that does not look ahead; several demos only with pool "max".
         """
         check_streams(self.settings, len(self.demos))
         return RewardStream(
-            self.demos[0], self.encoder, self.frame_costs, self.settings.context, self.matcher_settings
+            self.demos[0],
+            self.encoder,
+            self.frame_costs,
+            self.settings.context,
+            self.matcher_settings,
+            self.settings.matcher,
         )
 
     def story(self, result: VideoMatch, demo: int | None = None) -> Story:

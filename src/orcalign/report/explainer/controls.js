@@ -1,26 +1,5 @@
 // Buttons, keys, pointers and the size of the window; then the first drawing.
 
-function themeNow() {
-  const dark = matchMedia("(prefers-color-scheme: dark)").matches;
-  return document.documentElement.dataset.theme || (dark ? "dark" : "light");
-}
-
-function nameTheme() {
-  const other = themeNow() === "dark" ? "Light" : "Dark";
-  $("theme").textContent = other;
-  $("theme").setAttribute("aria-label", `${other} colours`);
-}
-
-$("theme").addEventListener("click", () => {
-  document.documentElement.dataset.theme = themeNow() === "dark" ? "light" : "dark";
-  nameTheme();
-  show();
-});
-matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => {
-  nameTheme();
-  show();
-});
-
 $("attempt").addEventListener("change", (event) => chooseAttempt(Number(event.target.value)));
 $("method").addEventListener("change", (event) => choose(state.a, Number(event.target.value)));
 for (const radio of document.querySelectorAll("input[name=follow]")) {
@@ -74,8 +53,11 @@ const KEYS = {
 document.addEventListener("keydown", (event) => {
   const { target, key } = event;
   // Lists and radio buttons have their own use for these keys, and a focused button is pressed by Space.
-  const busy = target.matches("select, input[type=radio]") || (key === " " && target.matches("button"));
-  if (!(key in KEYS) || busy || event.ctrlKey || event.altKey || event.metaKey) {
+  const busy = target.matches("select, input[type=radio]") || (key === " " && target.matches("button, summary"));
+  // On a longer page the keys scroll, until the videos are in sight.
+  const { top, bottom } = document.querySelector(".viewer").getBoundingClientRect();
+  const away = bottom < 0 || top > window.innerHeight;
+  if (!(key in KEYS) || busy || away || event.ctrlKey || event.altKey || event.metaKey) {
     return;
   }
   event.preventDefault();
@@ -84,9 +66,8 @@ document.addEventListener("keydown", (event) => {
 
 new ResizeObserver(show).observe($("curve"));
 
-$("subtitle").textContent = `Demo: ${demo.name} · ${demo.count} frames · ${attempts.length === 1 ? "1 attempt" : `${attempts.length} attempts`}`;
 $("attempt").append(...attempts.map((each, k) => make("option", each.clip.name, { value: k })));
 fillScores($("scores").tBodies[0], attempts, choose);
 fillSettings($("settings"), report.settings);
-nameTheme();
+redraws.push(show);
 choose(0, 0);

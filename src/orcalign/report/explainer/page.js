@@ -1,7 +1,6 @@
 // What is looked at, and what the controls do. `show` draws the page anew from the state, whatever has changed.
 
-const report = JSON.parse(document.getElementById("report").textContent);
-const $ = (id) => document.getElementById(id);
+const report = embedded("report");
 const demo = new Clip(report.demo);
 const attempts = report.attempts.map((attempt) => ({ ...attempt, clip: new Clip(attempt.clip) }));
 const state = { a: 0, m: 0, t: 0, follow: "followed", cell: null, playing: null };

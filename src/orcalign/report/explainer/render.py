@@ -1,20 +1,17 @@
-"""The page: template, style, script and data in one text."""
+"""What the page shows, as a part with its markup, script and data."""
 
 from __future__ import annotations
 
-import html
-import json
 import math
-import re
-from importlib.resources import files
 from typing import Any
 
 from orcalign.report.explainer.data import PageAttempt, PageClip, PageData, PageResult, StoryLike
+from orcalign.report.explainer.document import PagePart, as_text, part_text, render_document
 from orcalign.report.explainer.matrices import embed_matrix, followed
-from orcalign.report.explainer.pictures import embed_frames
+from orcalign.report.explainer.pictures import CLIP_BYTES, embed_frames
 
 SCRIPTS = ("frames.js", "heatmap.js", "curve.js", "words.js", "page.js", "controls.js")
-_SLOT = re.compile(r"\{\{(\w+)\}\}")
+PACKAGE = "orcalign.report.explainer"
 
 
 def render_page(report: PageData) -> str:
@@ -41,55 +38,47 @@ def render_page(report: PageData) -> str:
     >>> page[:15], "http://" in page
     ('<!doctype html>', False)
     """
-    slots = {
-        # A file name may hold bytes that are no text; they must not keep the page from being written.
-        "title": html.escape(_text(report.demo.name)),
-        "style": _part("page.css"),
-        "script": "\n".join(_part(name) for name in SCRIPTS),
-        "data": _json(_report(report)),
-    }
-    # One pass: a slot's name inside the data is left as it is.
-    return _SLOT.sub(lambda slot: slots[slot[1]], _part("page.html"))
+    count = len(report.attempts)
+    attempts = "1 attempt" if count == 1 else f"{count} attempts"
+    subtitle = f"Demo: {report.demo.name} · {len(report.demo.frames)} frames · {attempts}"
+    return render_document(
+        report.demo.name, "How well was the demo followed?", subtitle, [explainer_part(report)]
+    )
 
 
-def _part(name: str) -> str:
-    return files("orcalign.report.explainer").joinpath(name).read_text("utf-8")
-
-
-def _text(value: str) -> str:
-    return value.encode("utf-8", "replace").decode("utf-8")
-
-
-def _json(value: Any) -> str:
-    """JSON that no HTML parser can mistake for the end of its script element."""
-    text = json.dumps(value, allow_nan=False, separators=(",", ":"))
-    return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
+def explainer_part(report: PageData, clip_bytes: int = CLIP_BYTES) -> PagePart:
+    """The explainer as a part of a larger page; each clip's pictures take at most `clip_bytes` before base64."""
+    return PagePart(
+        part_text(PACKAGE, "page.html"),
+        "\n".join(part_text(PACKAGE, name) for name in SCRIPTS),
+        data={"report": _report(report, clip_bytes)},
+    )
 
 
 def _number(value: float) -> float | None:
     return float(f"{value:.6g}") if math.isfinite(value) else None
 
 
-def _report(report: PageData) -> dict[str, Any]:
+def _report(report: PageData, clip_bytes: int) -> dict[str, Any]:
     return {
-        "demo": _clip(report.demo),
-        "attempts": [_attempt(attempt) for attempt in report.attempts],
-        "settings": [[_text(name), _text(str(value))] for name, value in report.settings.items()],
+        "demo": _clip(report.demo, clip_bytes),
+        "attempts": [_attempt(attempt, clip_bytes) for attempt in report.attempts],
+        "settings": [[as_text(name), as_text(str(value))] for name, value in report.settings.items()],
     }
 
 
-def _clip(clip: PageClip) -> dict[str, Any]:
+def _clip(clip: PageClip, clip_bytes: int) -> dict[str, Any]:
     return {
-        "name": _text(clip.name),
+        "name": as_text(clip.name),
         "fps": float(clip.fps),
         "count": len(clip.frames),
-        **embed_frames(clip.frames),
+        **embed_frames(clip.frames, clip_bytes),
     }
 
 
-def _attempt(attempt: PageAttempt) -> dict[str, Any]:
+def _attempt(attempt: PageAttempt, clip_bytes: int) -> dict[str, Any]:
     return {
-        "clip": _clip(attempt),
+        "clip": _clip(attempt, clip_bytes),
         # The cost is read off cell by cell, the assignment only seen as a colour.
         "cost": embed_matrix(attempt.cost, bits=16),
         "results": [_result(method, result, attempt) for method, result in attempt.results.items()],
@@ -98,7 +87,7 @@ def _attempt(attempt: PageAttempt) -> dict[str, Any]:
 
 def _result(method: str, result: PageResult, attempt: PageAttempt) -> dict[str, Any]:
     return {
-        "method": _text(method),
+        "method": as_text(method),
         "total": _number(result.total),
         "reward": [_number(value) for value in result.reward],
         "assignment": embed_matrix(result.assignment, bits=8),
@@ -117,7 +106,7 @@ def _story(story: StoryLike, T: int) -> dict[str, Any]:
                 "kind": span.kind,
                 "start": min(max(int(span.start), 0), T - 1),
                 "stop": min(max(int(span.stop), 0), T),
-                "text": _text(span.text),
+                "text": as_text(span.text),
             }
             for span in sorted(story.spans, key=lambda span: (span.start, span.stop))
         ],

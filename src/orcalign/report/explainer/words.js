@@ -1,18 +1,10 @@
 // Everything on the page that is text: names from outside only ever become text, never markup.
 
-function make(tag, text, settings = {}) {
-  const element = document.createElement(tag);
-  element.textContent = text;
-  for (const [name, value] of Object.entries(settings)) {
-    element.setAttribute(name, value);
-  }
-  return element;
-}
-
 // What the entries of an assignment are, by method; others are simply weights.
 const MEANINGS = {
   orca: ["Coverage", "how far the demo was covered in order, up to each frame; bright is more"],
   orca_log: ["Coverage", "how far the demo was covered in order, up to each frame; bright is more"],
+  orca_progress: ["Coverage", "how far the demo was covered in order, up to each frame; bright is more"],
   ot: ["Transport plan", "which frames are matched; bright is more"],
   temporal_ot: ["Transport plan", "which frames are matched; bright is more"],
   dtw: ["Warping path", "which frames are matched; bright is more"],

@@ -1,0 +1,77 @@
+"""What every agent with networks has: weights to hand out, and a state to save and load."""
+
+from __future__ import annotations
+
+import copy
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from orcalign.agents.batch import Batch
+from orcalign.agents.networks import initialise
+from orcalign.agents.optimiser import Adam
+from orcalign.agents.weights import copied, load_tensors, load_weights, named_parameters
+
+ACTING = ("encoder", "actor")
+"""Networks that a policy needs."""
+HANDED_ON = ("encoder", "actor", "critic", "target")
+"""Networks that a second stage takes from the first."""
+
+
+class Learner(ABC):
+    """Networks, optimisers and a generator. A subclass makes them and says what an update is.
+
+    Random numbers come from one generator on the agent's device and never from torch's global one; weights are
+    drawn on the CPU, so that a seed means the same weights on every device.
+    """
+
+    def __init__(self, networks: dict[str, nn.Module], seed: int, device: str) -> None:
+        if not 0 <= seed < 2**63:
+            raise ValueError(f"The seed is {seed}; it must be a whole number from 0 to 2^63 - 1.")
+        weights = torch.Generator().manual_seed(seed)
+        for network in networks.values():
+            initialise(network, weights)
+        self.device = device
+        self.generator = torch.Generator(device)
+        self.generator.manual_seed(int(torch.randint(2**62, (), generator=weights)))
+        target = copy.deepcopy(networks["critic"]).requires_grad_(False)
+        self._networks = {
+            name: network.to(device) for name, network in (*networks.items(), ("target", target))
+        }
+        self._optimisers: dict[str, Adam] = {}
+
+    @abstractmethod
+    def update(self, batch: Batch[Any], update_actor: bool = True) -> dict[str, Tensor]:
+        """Learn from one batch, see `Agent`."""
+
+    def policy_weights(self) -> dict[str, np.ndarray]:
+        """Copies of the weights that `Policy.load` needs."""
+        acting = {name: self._networks[name] for name in ACTING}
+        return {name: copied(parameter).numpy() for name, parameter in named_parameters(acting)}
+
+    def state(self) -> dict[str, Tensor]:
+        """Everything that training needs to go on, as copies on the CPU."""
+        return {name: copied(tensor) for name, tensor in (*self._tensors().items(), self._random())}
+
+    def load_state(self, state: Mapping[str, Tensor]) -> None:
+        """Go on exactly where `state` was taken."""
+        name, random = self._random()
+        load_tensors({**self._tensors(), name: random}, state)
+        self.generator.set_state(torch.as_tensor(state[name]).clone())
+
+    def load_networks(self, state: Mapping[str, Tensor]) -> None:
+        """Take encoder, actor, critics and targets of another run; the rest stays fresh."""
+        load_weights({name: self._networks[name] for name in HANDED_ON}, state)
+
+    def _tensors(self) -> dict[str, Tensor]:
+        tensors: dict[str, Tensor] = dict(named_parameters(self._networks))
+        for name, optimiser in self._optimisers.items():
+            tensors |= {f"{name}.{key}": tensor for key, tensor in optimiser.tensors().items()}
+        return tensors
+
+    def _random(self) -> tuple[str, Tensor]:
+        return "generator", self.generator.get_state()

@@ -1,0 +1,64 @@
+"""Exploration noise for whole episodes, and how much of it."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Callable
+
+import numpy as np
+
+
+def _white(steps: int, action_dim: int, rng: np.random.Generator) -> np.ndarray:
+    return rng.standard_normal((steps, action_dim))
+
+
+def _pink(steps: int, action_dim: int, rng: np.random.Generator) -> np.ndarray:
+    frequency = np.arange(steps // 2 + 1)
+    power = 2 / np.maximum(frequency, 1)
+    power[0] = 1
+    if steps % 2 == 0:
+        # The highest frequency of an even length has no mirror image, as the constant has none.
+        power[-1] /= 2
+    power /= power.sum()
+    waves = rng.standard_normal((len(power), action_dim)) + 1j * rng.standard_normal((len(power), action_dim))
+    single = (frequency == 0) | (2 * frequency == steps)
+    amplitude = steps * np.sqrt(power) * np.where(single, 1, 0.5)
+    return np.fft.irfft(amplitude[:, None] * waves, n=steps, axis=0)
+
+
+KINDS: dict[str, Callable[[int, int, np.random.Generator], np.ndarray]] = {"white": _white, "pink": _pink}
+
+
+def episode_noise(kind: str, steps: int, action_dim: int, rng: np.random.Generator) -> np.ndarray:
+    """Noise [steps, A] of unit variance for one episode, each action dimension on its own.
+
+    "white" noise is drawn afresh at every step; summed up over an episode it stays near the start. "pink" noise
+    (power falling as 1/frequency) drifts, so an arm reaches farther, and still jitters, so contacts are tried
+    in more than one way: Eberhard et al. (2023) found it the better default.
+
+    >>> episode_noise("pink", 63, 4, np.random.default_rng(0)).shape
+    (63, 4)
+    >>> episode_noise("pinc", 63, 4, np.random.default_rng(0))
+    Traceback (most recent call last):
+    ...
+    ValueError: There is no noise 'pinc': did you mean 'pink'? Known: white, pink.
+    """
+    if kind not in KINDS:
+        near = difflib.get_close_matches(kind, KINDS, n=1)
+        hint = f": did you mean {near[0]!r}? Known: " if near else ". Known: "
+        raise ValueError(f"There is no noise {kind!r}{hint}{', '.join(KINDS)}.")
+    if steps < 1:
+        raise ValueError(f"The noise is for {steps} steps; an episode has at least 1.")
+    return KINDS[kind](steps, action_dim, rng).astype(np.float32)
+
+
+def linear_schedule(start: float, end: float, steps: int) -> Callable[[int], float]:
+    """A function of the step: from ``start`` in a straight line to ``end``, which it keeps after ``steps``.
+
+    >>> std = linear_schedule(0.4, 0.0, 100)
+    >>> std(0), std(50), std(1000)
+    (0.4, 0.2, 0.0)
+    """
+    if steps < 1:
+        raise ValueError(f"The schedule has {steps} steps; it needs at least 1.")
+    return lambda step: start + (end - start) * min(max(step / steps, 0.0), 1.0)

@@ -1,0 +1,62 @@
+"""What acts: encoder and actor, without anything that learns."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import torch
+from torch import nn
+
+from orcalign.agents.weights import load_weights
+
+
+class Policy:
+    """Acts with weights of an agent; made by `make_policy`."""
+
+    def __init__(
+        self,
+        encoder: nn.Module,
+        actor: Any,
+        observation_shape: tuple[int, ...],
+        action_dim: int,
+        device: str,
+    ) -> None:
+        self.observation_shape = observation_shape
+        self.action_dim = action_dim
+        self.device = device
+        self._networks = {"encoder": encoder.to(device), "actor": actor.to(device)}
+        self._encoder, self._actor = encoder, actor
+        self._loaded = False
+
+    def load(self, weights: Mapping[str, Any]) -> None:
+        """Take the weights of `Agent.policy_weights`, or those in a whole `Agent.state`."""
+        load_weights(self._networks, weights)
+        self._loaded = True
+
+    @torch.inference_mode()
+    def act(self, observation: np.ndarray, noise: np.ndarray | None = None) -> np.ndarray:
+        """Action float32 [A] in -1 to 1 for one observation, without noise the policy's best.
+
+        ``noise`` [A] explores: drqv2 adds it to the action, so give it with the standard deviation that you want;
+        sac multiplies it by its own standard deviation, so give it with variance 1.
+        """
+        if not self._loaded:
+            raise ValueError("The policy has no weights yet; load those of an agent first.")
+        if np.shape(observation) != self.observation_shape:
+            raise ValueError(
+                f"The observation has the shape {np.shape(observation)}, but the policy was made for "
+                f"{self.observation_shape}; give one observation, prepared as in training."
+            )
+        if noise is not None and np.shape(noise) != (self.action_dim,):
+            raise ValueError(f"The noise has the shape {np.shape(noise)}; it must be ({self.action_dim},).")
+        features = self._encoder(self._tensor(observation, keep_bytes=len(self.observation_shape) == 3))
+        actions = self._actor.act(features, None if noise is None else self._tensor(noise))
+        action: np.ndarray = actions[0].cpu().numpy()
+        return action
+
+    def _tensor(self, array: np.ndarray, keep_bytes: bool = False) -> torch.Tensor:
+        dtype = np.uint8 if keep_bytes else np.float32
+        # A copy: an observation may be read-only, which torch cannot share.
+        return torch.tensor(np.asarray(array, dtype)[None], device=self.device)

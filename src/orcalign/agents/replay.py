@@ -1,0 +1,216 @@
+"""Memory of whole episodes, and n-step transitions drawn from it."""
+
+from __future__ import annotations
+
+from collections import deque
+
+import numpy as np
+import numpy.typing as npt
+
+from orcalign.agents.batch import Batch
+
+BOOTSTRAPS = ("gamma^n", "gamma")
+
+
+def check_bootstrap(bootstrap: str) -> None:
+    """Refuse a name that `Replay.sample` does not know.
+
+    >>> check_bootstrap("gamma^3")
+    Traceback (most recent call last):
+    ...
+    ValueError: bootstrap is 'gamma^3'; it must be 'gamma^n' or 'gamma'.
+    """
+    if bootstrap not in BOOTSTRAPS:
+        raise ValueError(f"bootstrap is {bootstrap!r}; it must be 'gamma^n' or 'gamma'.")
+
+
+class Replay:
+    """The latest episodes, at most ``capacity`` transitions of them; the oldest leave whole.
+
+    Transitions lie in rings of ``capacity`` rows, and an episode's final observation, which belongs to no
+    transition, in a small ring of its own: a frame is stored once, however often it is stacked.
+
+    Draws are by rank among the kept transitions, oldest first. So the same generator state and the same kept
+    episodes give the same batch, wherever in the rings they lie and whatever was evicted before them.
+
+    >>> replay = Replay(capacity=4, observation_shape=(1,), observation_dtype="float32", action_dim=1)
+    >>> for number in range(3):
+    ...     replay.add(np.full((3, 1), number), np.zeros((2, 1)), np.ones(2), terminated=False)
+    >>> replay.num_transitions, replay.num_episodes, replay.first_episode, replay.lengths
+    (4, 2, 1, array([2, 2]))
+    >>> replay.sample(np.random.default_rng(0), batch=3, n_step=3, gamma=0.5, bootstrap="gamma^n").returns
+    array([1. , 1.5, 1.5], dtype=float32)
+    """
+
+    def __init__(
+        self,
+        capacity: int,
+        observation_shape: tuple[int, ...],
+        observation_dtype: npt.DTypeLike,
+        action_dim: int,
+        stack: int = 1,
+        first_episode: int = 0,
+    ) -> None:
+        """Room for ``capacity`` transitions.
+
+        ``observation_shape`` is that of one stored observation, (D,) or a single image (C, H, W); samples have
+        ``stack`` of them joined along the first axis. ``first_episode`` is the number of the first one added.
+        """
+        for name, value in (("capacity", capacity), ("action_dim", action_dim), ("stack", stack)):
+            if value < 1:
+                raise ValueError(f"{name} is {value!r}; it must be a whole number of at least 1.")
+        self.capacity = capacity
+        self.stack = stack
+        self.first_episode = first_episode
+        self.num_transitions = 0
+        self._head = 0
+        self._lengths: deque[int] = deque()
+        self._observations = np.empty((capacity, *observation_shape), observation_dtype)
+        self._finals = np.empty((16, *observation_shape), observation_dtype)
+        self._actions = np.empty((capacity, action_dim), np.float32)
+        self._rewards = np.empty(capacity, np.float32)
+        self._episode = np.empty(capacity, np.int64)
+        self._step = np.empty(capacity, np.int64)
+        self._left = np.empty(capacity, np.int64)
+        self._terminated = np.empty(capacity, np.bool_)
+
+    @property
+    def num_episodes(self) -> int:
+        """Episodes kept."""
+        return len(self._lengths)
+
+    @property
+    def lengths(self) -> np.ndarray:
+        """[num_episodes] transitions of each kept episode, oldest first."""
+        return np.array(self._lengths, np.int64)
+
+    def add(
+        self, observations: npt.ArrayLike, actions: npt.ArrayLike, rewards: npt.ArrayLike, terminated: bool
+    ) -> None:
+        """Keep one episode: observations [T+1, ...], actions [T, A], rewards [T].
+
+        ``terminated`` says that nothing can be earned after its end; an episode that only ran out of time is
+        not terminated, and its last transitions look on to the value of the final observation.
+        """
+        observations, actions = np.asarray(observations), np.asarray(actions, np.float32)
+        rewards = np.asarray(rewards, np.float32)
+        steps = len(rewards)
+        self._check_episode(observations, actions, rewards)
+        while self.num_transitions + steps > self.capacity:
+            self._evict()
+        rows = (self._head + self.num_transitions + np.arange(steps)) % self.capacity
+        self._observations[rows] = observations[:-1]
+        self._actions[rows] = actions
+        self._rewards[rows] = rewards
+        self._episode[rows] = self.first_episode + self.num_episodes
+        self._step[rows] = np.arange(steps)
+        self._left[rows] = steps - np.arange(steps)
+        self._terminated[rows] = terminated
+        self._keep_final(observations[-1])
+        self._lengths.append(steps)
+        self.num_transitions += steps
+
+    def set_rewards(self, rewards: npt.ArrayLike) -> None:
+        """Replace every reward kept: [num_transitions], in the order of the kept episodes.
+
+        >>> replay = Replay(9, (1,), "float32", 1)
+        >>> replay.add(np.zeros((3, 1)), np.zeros((2, 1)), np.zeros(2), terminated=True)
+        >>> replay.set_rewards([5, 5])
+        >>> replay.sample(np.random.default_rng(0), 2, n_step=1, gamma=0.9, bootstrap="gamma").returns
+        array([5., 5.], dtype=float32)
+        """
+        new = np.asarray(rewards, np.float32)
+        if new.shape != (self.num_transitions,):
+            raise ValueError(
+                f"The new rewards have the shape {new.shape}, but {self.num_transitions} transitions are kept; "
+                f"give one reward for each transition of the {self.num_episodes} kept episodes, oldest first."
+            )
+        _check_finite(new)
+        self._rewards[(self._head + np.arange(len(new))) % self.capacity] = new
+
+    def sample(
+        self, rng: np.random.Generator, batch: int, n_step: int, gamma: float, bootstrap: str = "gamma^n"
+    ) -> Batch[np.ndarray]:
+        """Draw ``batch`` transitions, each kept one equally likely, over ``n_step`` steps or to the episode's end."""
+        check_bootstrap(bootstrap)
+        if self.num_transitions == 0:
+            raise ValueError("The replay is empty, so nothing can be drawn; add an episode first.")
+        rows = (self._head + rng.integers(self.num_transitions, size=batch)) % self.capacity
+        left = self._left[rows]
+        steps = np.minimum(n_step, left)
+        returns = np.zeros(batch)
+        for i in range(n_step):
+            rewards = self._rewards[(rows + i) % self.capacity]
+            returns += gamma**i * np.where(i < steps, rewards, 0)
+        discounts = np.power(float(gamma), steps if bootstrap == "gamma^n" else 1)
+        ends = self._terminated[rows] & (steps == left)
+        return Batch(
+            observations=self._look(rows, np.zeros_like(steps)),
+            actions=self._actions[rows],
+            returns=returns.astype(np.float32),
+            discounts=np.where(ends, 0, discounts).astype(np.float32),
+            next_observations=self._look(rows, steps),
+        )
+
+    def _look(self, rows: np.ndarray, ahead: np.ndarray) -> np.ndarray:
+        """What was seen ``ahead`` steps after each row's transition began, stacked: [B, stack*C, ...]."""
+        step = self._step[rows]
+        length = step + self._left[rows]
+        seen = np.empty((len(rows), self.stack, *self._observations.shape[1:]), self._observations.dtype)
+        for place in range(self.stack):
+            # Before the episode began, its first observation stands in.
+            when = np.maximum(step + ahead - (self.stack - 1 - place), 0)
+            seen[:, place] = self._observations[(rows + when - step) % self.capacity]
+            last = np.flatnonzero(when == length)
+            seen[last, place] = self._finals[self._episode[rows[last]] % len(self._finals)]
+        return seen.reshape(len(rows), -1, *seen.shape[3:])
+
+    def _evict(self) -> None:
+        gone = self._lengths.popleft()
+        self._head = (self._head + gone) % self.capacity
+        self.num_transitions -= gone
+        self.first_episode += 1
+
+    def _keep_final(self, observation: np.ndarray) -> None:
+        kept = np.arange(self.first_episode, self.first_episode + self.num_episodes)
+        if len(kept) == len(self._finals):
+            larger = np.empty((2 * len(self._finals), *self._finals.shape[1:]), self._finals.dtype)
+            larger[kept % len(larger)] = self._finals[kept % len(self._finals)]
+            self._finals = larger
+        self._finals[(self.first_episode + self.num_episodes) % len(self._finals)] = observation
+
+    def _check_episode(self, observations: np.ndarray, actions: np.ndarray, rewards: np.ndarray) -> None:
+        steps = len(rewards)
+        wanted = {
+            "observations": (observations, (steps + 1, *self._observations.shape[1:])),
+            "actions": (actions, (steps, *self._actions.shape[1:])),
+            "rewards": (rewards, (steps,)),
+        }
+        for name, (array, shape) in wanted.items():
+            if array.shape != shape:
+                raise ValueError(
+                    f"The episode's {name} have the shape {array.shape}, but {steps} steps need {shape}; "
+                    f"give T actions and rewards and T+1 observations, the final one included."
+                )
+        if not np.can_cast(observations.dtype, self._observations.dtype, "same_kind"):
+            raise ValueError(
+                f"The observations are {observations.dtype}, but this replay keeps {self._observations.dtype}; "
+                f"convert them first."
+            )
+        if steps == 0:
+            raise ValueError("The episode has no steps; leave it out.")
+        if steps > self.capacity:
+            raise ValueError(
+                f"The episode has {steps} steps, but the replay has room for {self.capacity}; "
+                f"give it a capacity of at least {steps}."
+            )
+        _check_finite(rewards)
+
+
+def _check_finite(rewards: np.ndarray) -> None:
+    if not np.isfinite(rewards).all():
+        first = int(np.flatnonzero(~np.isfinite(rewards))[0])
+        raise ValueError(
+            f"The reward of transition {first} is {rewards[first]}; rewards must be finite: "
+            f"look at the cost matrix that it came from."
+        )

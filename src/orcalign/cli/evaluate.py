@@ -1,0 +1,79 @@
+"""orcalign eval"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Annotated
+
+import tyro
+from rich.console import Console
+from rich.progress import track
+from rich.table import Table
+
+
+def evaluate(
+    run: Annotated[Path, tyro.conf.Positional, tyro.conf.arg(metavar="RUN")],
+    /,
+    episodes: int = 10,
+    policy: str = "last",
+    video: bool = False,
+    out: Path | None = None,
+) -> None:
+    """Play the policy of a run on held-out episodes, without exploration.
+
+    Args:
+        run: Folder of a run of `orcalign train`.
+        episodes: How many; the first ones are those of the evaluations during training.
+        policy: last, or best (by ordered coverage in the evaluations).
+        video: Write a video of every episode.
+        out: Folder for the numbers and videos; left out, RUN/eval.
+    """
+    from orcalign.envs import eval_seed
+    from orcalign.envs.demo_making import FPS
+    from orcalign.training import RunFolder
+    from orcalign.training.checkpoint import read_policy
+    from orcalign.training.collector import Order
+    from orcalign.training.evaluation import known_expert_return, summarise
+    from orcalign.training.labels import Labels
+    from orcalign.training.policy import WHICH, policy_file
+    from orcalign.training.ranges import require
+    from orcalign.training.setup import make_collector
+    from orcalign.video import write_mp4
+    from orcalign.video.atomic import require_writable, write_file
+
+    require("episodes", episodes, at_least=1)
+    require("policy", policy, WHICH)
+    folder = RunFolder(run)
+    weights, about = read_policy(policy_file(folder, policy))
+    where = out or run / "eval"
+    numbers = where / f"{policy}.json"
+    require_writable(numbers)
+    collector = make_collector(folder.config, folder.demo_folder)
+    played = []
+    for k in track(range(episodes), "playing", console=Console(stderr=True), transient=True):
+        episode = collector.play(Order(k, eval_seed(k), weights, show=video, evaluation=about["step"]))
+        if video and episode.frames is not None:
+            write_mp4(where / f"{policy}-{k}.mp4", episode.frames, FPS)
+        played.append(episode)
+    collector.close()
+    labels = Labels(folder.config.reward, collector.reward, folder.config.steps)
+    labels.advance(folder.config.steps)
+    record = summarise(played, labels, known_expert_return(folder.config.task))
+    write_file(numbers, json.dumps({"policy": policy, "step": about["step"], **record}, indent=1).encode())
+    table = Table("episode", title=f"{folder.config.task}: {policy} policy, after {about['step']:,} steps")
+    for heading in ("successful steps", "success at the end", "progress", "coverage"):
+        table.add_column(heading, justify="right")
+    for k, total in enumerate(record["returns"]):
+        done = "yes" if record["successes"][k] else "no"
+        followed = (f"{record[name][k]:.2f}" for name in ("progresses", "coverages"))
+        table.add_row(str(k), str(total), done, *followed)
+    console = Console()
+    console.print(table)
+    normalised = record["normalised"]
+    expert = "" if normalised is None else f", {normalised:.2f} of the expert's"
+    console.print(
+        f"return {record['return']:.1f}{expert}; success at the end {record['success_rate']:.0%}",
+        highlight=False,
+    )
+    console.print(f"numbers: {numbers}", soft_wrap=True, highlight=False)

@@ -1,0 +1,186 @@
+"""orcalign train"""
+
+from __future__ import annotations
+
+import shlex
+import signal
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import tyro
+
+if TYPE_CHECKING:
+    from orcalign.training import RunFolder
+
+
+def command(words: Sequence[str]) -> Callable[..., None]:
+    """The command with the defaults of the preset, or of the config file, that the words name."""
+    if not words or words[0] != "train":
+        return train
+    from orcalign.training.config import TrainConfig
+    from orcalign.training.presets import preset
+    from orcalign.training.run_folder import read_config
+
+    file, task = _value_of("--config", words), _value_of("--task", words)
+    if file is not None:
+        default = read_config(Path(file))
+    else:
+        default = preset(_value_of("--preset", words) or "laptop", task or "door-close")
+    needs_task = file is None and task is None
+
+    def with_config(config, **rest):  # type: ignore[no-untyped-def]
+        train(config=config, needs_task=needs_task, **rest)
+
+    # tyro reads signature and docstring; the defaults are known only now.
+    import inspect
+
+    parameters = dict(inspect.signature(train, eval_str=True).parameters)
+    del parameters["needs_task"]
+    parameters["config"] = parameters["config"].replace(annotation=TrainConfig, default=default)
+    with_config.__signature__ = inspect.Signature(list(parameters.values()))  # type: ignore[attr-defined]
+    with_config.__annotations__ = {name: one.annotation for name, one in parameters.items()}
+    with_config.__doc__ = train.__doc__
+    return with_config
+
+
+def train(
+    *,
+    config: Annotated[Any, tyro.conf.Suppress] = None,
+    preset: str = "laptop",
+    config_file: Annotated[Path | None, tyro.conf.arg(name="config")] = None,
+    out: Path | None = None,
+    resume: Path | None = None,
+    workers: int = 1,
+    device: str = "auto",
+    checkpoint_minutes: float = 2.0,
+    wandb: bool = False,
+    print_config: bool = False,
+    needs_task: Annotated[bool, tyro.conf.Suppress] = False,
+) -> None:
+    """Train a policy from one video, and show what it learned.
+
+    orcalign train --task door-close
+
+    Ends with RUN/report.html: curves, and the policy beside the video. A run that was stopped or killed goes on where
+    it was with --resume RUN, and ends with the same numbers as if nothing had happened.
+
+    Args:
+        config: Every setting of the run.
+        preset: Where settings come from that are not given: laptop, or paper (its exact protocol).
+        config_file: Take them from this file instead, such as the config.yaml of another run.
+        out: Folder of the run; left out, runs/TASK-METHOD-seedN.
+        resume: Go on with the run in this folder; settings are those it began with.
+        workers: Collector processes; 0 plays in the learner's own. Changes the time, not the result.
+        device: Of the learner: auto, cpu, cuda or mps.
+        checkpoint_minutes: Time between checkpoints.
+        wandb: Also report to Weights & Biases.
+        print_config: Print the settings that would be used, and do nothing.
+    """
+    from orcalign.training import Training, start_run
+    from orcalign.training.ranges import require
+    from orcalign.training.run_folder import RunFolder, config_text
+    from orcalign.training.setup import choose_device
+
+    require("workers", workers, at_least=0)
+    require("checkpoint_minutes", checkpoint_minutes, at_least=0)
+    if resume is None and needs_task:
+        raise ValueError("no task was given; say which: --task door-close (`orcalign tasks` lists them).")
+    if print_config:
+        print(config_text(RunFolder(resume).config if resume else config), end="")
+        return
+    choose_device(device)
+    if resume is not None:
+        run = RunFolder(resume)
+    else:
+        where = (
+            out or Path("runs") / f"{config.task.replace(':', '-')}-{config.reward.matcher}-seed{config.seed}"
+        )
+        run = start_run(config, where, shlex.join(["orcalign", *sys.argv[1:]]), _say)
+    _say(f"{run.config.task}: {run.config.steps:,} agent steps, run folder {run.path}")
+    with ExitStack() as stack:
+        watchers = _watchers(run, wandb, stack)
+        training = Training(run, workers, device, watchers, checkpoint_minutes)
+        stack.callback(training.close)
+        stop = stack.enter_context(_stop_on_interrupt())
+        if training.learner.steps:
+            _say(f"going on from step {training.learner.steps:,}")
+        try:
+            finished = training.go(stop)
+        except (ValueError, OSError) as error:
+            raise type(error)(f"{str(error).rstrip('.')}. {_how_to_go_on(run)}") from error
+    from orcalign.report.run_page import write_report
+
+    page = write_report(run.path)
+    if not finished:
+        _say(f"stopped and saved. {_how_to_go_on(run)}")
+        sys.exit(130)
+    _say(_result(run))
+    print(f"open {page}")
+
+
+def _watchers(run: RunFolder, wandb: bool, stack: ExitStack) -> list[Any]:
+    from orcalign.training.checkpoint import Checkpoints
+    from orcalign.training.panel import Panel
+    from orcalign.training.tensorboard import TensorBoardLog
+
+    steps = Checkpoints(run.path / "checkpoints").steps()
+    title = f"{run.config.task}, {run.config.reward.matcher}"
+    watchers: list[Any] = [
+        stack.enter_context(Panel(run.config.steps, title)),
+        stack.enter_context(TensorBoardLog(run.path / "tensorboard", steps[-1] if steps else None)),
+    ]
+    if wandb:
+        from orcalign.training.config import to_mapping
+        from orcalign.training.wandb import WandbLog
+
+        log = WandbLog(to_mapping(run.config), run.path)
+        stack.callback(log.close)
+        watchers.append(log)
+    return watchers
+
+
+@contextmanager
+def _stop_on_interrupt() -> Iterator[Callable[[], bool]]:
+    """Ctrl-C lets the episode end and saves; a second one stops at once."""
+    asked: list[int] = []
+
+    def interrupted(number: int, frame: Any) -> None:
+        asked.append(number)
+        if len(asked) > 1:
+            raise KeyboardInterrupt
+        _say("stopping after this episode; Ctrl-C again stops at once and goes back to the last checkpoint.")
+
+    before = signal.signal(signal.SIGINT, interrupted)
+    try:
+        yield lambda: bool(asked)
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def _how_to_go_on(run: RunFolder) -> str:
+    return f"Go on with: orcalign train --resume {shlex.quote(str(run.path))}"
+
+
+def _result(run: RunFolder) -> str:
+    *_, last = run.records("evaluation")
+    normalised = "" if last["normalised"] is None else f", {last['normalised']:.2f} of the expert's"
+    return (
+        f"after {last['step']:,} steps the policy succeeds in {last['success_rate']:.0%} of {last['episodes']} "
+        f"held-out episodes; return {last['return']:.1f}{normalised}."
+    )
+
+
+def _value_of(option: str, words: Sequence[str]) -> str | None:
+    for k, word in enumerate(words):
+        if word == option and k + 1 < len(words):
+            return words[k + 1]
+        if word.startswith(f"{option}="):
+            return word.partition("=")[2]
+    return None
+
+
+def _say(text: str) -> None:
+    print(text, file=sys.stderr, flush=True)

@@ -1,0 +1,83 @@
+"""The page of a training run."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from orcalign.report.explainer import PagePart, explainer_part, render_document
+from orcalign.report.explainer.document import part_text
+from orcalign.report.training_run.curves import charts, marks
+from orcalign.report.training_run.reading import RunRecords, read_run
+from orcalign.report.training_run.seconds import time_bar
+from orcalign.report.training_run.shown import explainer_data, load_demos, run_reward, shown_episodes
+from orcalign.report.training_run.words import details, evaluation_table, headline, task_name, videos
+from orcalign.video import Demo
+from orcalign.video.atomic import write_file
+
+PACKAGE = "orcalign.report.training_run"
+
+
+def run_page(run: Path) -> str:
+    """One self-contained HTML page of a run's folder: how it ended, its curves, its behaviour beside the video.
+
+    A run that is still going, or was killed, has a page too: of what its folder holds so far. The behaviour is
+    shown if the run kept an evaluation with videos. Below 10 MB. The same folder gives the same text.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     _ = (Path(folder) / "metrics.jsonl").write_text('{"kind": "episode", "step": 63, "reward": 1.5}\\n')
+    ...     page = run_page(Path(folder))
+    >>> page[:15], "It has not been evaluated yet" in page
+    ('<!doctype html>', True)
+    """
+    records = read_run(run)
+    demos = load_demos(records)
+    behaviour, problems = _behaviour(records, demos)
+    parts = [
+        PagePart(headline(records, demos), style=part_text(PACKAGE, "run.css")),
+        *_curves(records),
+        PagePart(evaluation_table(records) + time_bar(records)),
+        *behaviour,
+        PagePart(details(records, demos, problems)),
+    ]
+    task = task_name(records)
+    subtitle = f"{task} · {videos(demos)} · {records.steps:,} steps"
+    return render_document(f"training on {task}", "What did it learn from the video?", subtitle, parts)
+
+
+def write_report(run: Path) -> Path:
+    """Write the page to report.html in the run's folder, whole or not at all; returns the file."""
+    path = Path(run) / "report.html"
+    write_file(path, run_page(Path(run)).encode())
+    return path
+
+
+def _curves(records: RunRecords) -> list[PagePart]:
+    drawn = charts(records)
+    if not drawn:
+        return []
+    # An axis of no length cannot be drawn.
+    learning = {"charts": drawn, "marks": marks(records), "last": max(records.steps, 1)}
+    return [
+        PagePart(
+            part_text(PACKAGE, "curves.html"), part_text(PACKAGE, "curves.js"), data={"learning": learning}
+        )
+    ]
+
+
+def _behaviour(records: RunRecords, demos: tuple[Demo, ...]) -> tuple[list[PagePart], tuple[str, ...]]:
+    episodes, problems = shown_episodes(records) if demos else ((), ())
+    if not episodes:
+        return [], problems
+    reward = run_reward(records)
+    try:
+        data, clip_bytes = explainer_data(demos, episodes, reward)
+    except ValueError as error:
+        return [], (*problems, f"The episodes that were kept cannot be shown: {error}")
+    if reward.guessed:
+        problems = (
+            *problems,
+            "The temperature and floor that calibration found are not in the run's folder; "
+            f"the rewards beside the video are those of {reward.matcher} without them.",
+        )
+    return [PagePart(part_text(PACKAGE, "behaviour.html")), explainer_part(data, clip_bytes)], problems

@@ -1,0 +1,229 @@
+"""What a run did, in sentences and tables: markup in which everything from outside is escaped."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from orcalign.matching import MATCHERS
+from orcalign.report.explainer.document import as_text
+from orcalign.report.training_run.reading import Record, RunRecords, kept_best, number, section
+from orcalign.report.training_run.seconds import spent
+from orcalign.video import Demo
+
+NOTHING = "\N{EN DASH}"
+
+
+def headline(run: RunRecords, demos: Sequence[Demo]) -> str:
+    """What was trained, from what, and how it ended: two sentences and four numbers."""
+    tiles = "".join(
+        f"<div><dt>{_safe(name)}</dt><dd><b>{_safe(value)}</b> <span>{_safe(note)}</span></dd></div>"
+        for name, value, note in _tiles(run)
+    )
+    return (
+        f'<section class="headline" aria-label="In short"><p>{_safe(_beginning(run, demos))} {_safe(_end(run))}'
+        f'</p><dl class="tiles">{tiles}</dl></section>'
+    )
+
+
+def task_name(run: RunRecords) -> str:
+    """The task, as the run has it.
+
+    >>> from pathlib import Path
+    >>> task_name(RunRecords(Path("runs/a"), {}, "", {"task": "door-close"}, (), (), (), 0))
+    'door-close'
+    """
+    return str(run.info.get("task") or run.config.get("task") or run.folder.resolve().name)
+
+
+def videos(demos: Sequence[Demo]) -> str:
+    """The demos in a few words.
+
+    >>> import numpy as np
+    >>> videos([Demo(np.zeros((4, 8, 8, 3), np.uint8))])
+    'one video of 4 frames'
+    """
+    if not demos:
+        return "a video"
+    lengths = sorted({len(demo) for demo in demos})
+    frames = f"{lengths[0]}" if len(lengths) == 1 else f"{lengths[0]} to {lengths[-1]}"
+    return f"{'one video' if len(demos) == 1 else f'{len(demos)} videos'} of {frames} frames"
+
+
+def planned_steps(run: RunRecords) -> int | None:
+    """Steps that the run was to have, where its config says so."""
+    for place in (run.config, *(section(run.config, name) for name in ("training", "train", "loop"))):
+        for name in ("steps", "total_steps"):
+            value = number(place.get(name))
+            if value is not None and value > 0:
+                return int(value)
+    return None
+
+
+def duration(seconds: float) -> str:
+    """Time as people say it.
+
+    >>> duration(42), duration(600), duration(4400), duration(100_000)
+    ('42 s', '10 min', '1 h 13 min', '1 d 4 h')
+    """
+    if seconds < 90:
+        return f"{seconds:.0f} s"
+    minutes = round(seconds / 60)
+    if minutes < 60:
+        return f"{minutes} min"
+    if minutes < 24 * 60:
+        return f"{minutes // 60} h {minutes % 60} min"
+    hours = round(minutes / 60)
+    return f"{hours // 24} d {hours % 24} h"
+
+
+def evaluation_table(run: RunRecords) -> str:
+    """Every evaluation as a row, folded away; nothing if there is none."""
+    if not run.evaluations:
+        return ""
+    columns: dict[str, Callable[[Record], str]] = {
+        "Step": lambda r: f"{int(r['step']):,}",
+        "Return": lambda r: _figure(r.get("return")),
+        "Share of expert's": lambda r: _figure(r.get("normalised")),
+        "Success": lambda r: _percent(r.get("success_rate")),
+        "Success at any step": lambda r: _percent(r.get("any_success_rate")),
+        "Video reward": lambda r: _figure(r.get("reward")),
+        "Progress": lambda r: _figure(r.get("progress")),
+        "Coverage": lambda r: _figure(r.get("coverage")),
+        "Kept as best": lambda r: "yes" if r.get("best") else "",
+    }
+    head = "".join(f'<th scope="col" role="columnheader" class="number">{name}</th>' for name in columns)
+    rows = "".join(
+        '<tr role="row">'
+        + "".join(
+            f'<td role="cell" class="number" data-label="{name}">{_safe(cell(record))}</td>'
+            for name, cell in columns.items()
+        )
+        + "</tr>"
+        for record in run.evaluations
+    )
+    return (
+        f"<details><summary>All {len(run.evaluations)} evaluations in numbers</summary>"
+        f'<table id="evaluations" role="table"><thead role="rowgroup"><tr role="row">{head}</tr></thead>'
+        f'<tbody role="rowgroup">{rows}</tbody></table></details>'
+    )
+
+
+def details(run: RunRecords, demos: Sequence[Demo], problems: Sequence[str]) -> str:
+    """Command, seed, versions, config, and what could not be read."""
+    info = run.info
+    entries: dict[str, Any] = {
+        "command": info.get("command"),
+        "folder": run.folder.resolve().name,
+        "seed": run.config.get("seed"),
+        "demo": "; ".join(demo.source for demo in demos),
+        "demo hash": info.get("demo_hash"),
+        "expert's return": info.get("expert_return"),
+        "machine": info.get("machine"),
+        "orcalign": info.get("orcalign"),
+        **section(info, "versions"),
+    }
+    rows = "".join(
+        f"<dt>{_safe(name)}</dt><dd>{_safe(value)}</dd>"
+        for name, value in entries.items()
+        if value not in (None, "")
+    )
+    if run.unread:
+        problems = [
+            *problems,
+            f"Lines of metrics.jsonl that are no records: {run.unread}; they were left out.",
+        ]
+    said = "".join(f"<li>{_safe(text)}</li>" for text in problems)
+    config = f"<details><summary>config.yaml</summary><pre>{_safe(run.config_text)}</pre></details>"
+    return (
+        f"<section><h2>Not shown</h2><ul>{said}</ul></section>" if said else ""
+    ) + f"<section><h2>How it was made</h2><dl>{rows}</dl>{config if run.config_text else ''}</section>"
+
+
+def _beginning(run: RunRecords, demos: Sequence[Demo]) -> str:
+    method = section(run.config, "reward").get("matcher")
+    text = f"The agent was to learn {task_name(run)} from {videos(demos)}."
+    if method in MATCHERS:
+        text += (
+            f" It was rewarded for following the video, as {method} measures it; success was only counted, "
+            "never told to it."
+        )
+    return text
+
+
+def _end(run: RunRecords) -> str:
+    if not run.evaluations:
+        count = len(run.episodes)
+        if not count:
+            return "Nothing has been recorded yet."
+        won = sum(bool(record.get("success")) for record in run.episodes)
+        return (
+            f"It has not been evaluated yet; {won} of its {count} training episodes so far ended in success."
+        )
+    last = run.evaluations[-1]
+    played, rate, mean, share = (
+        number(last.get(name)) for name in ("episodes", "success_rate", "return", "normalised")
+    )
+    text = f"In its last evaluation, after {int(last['step']):,} steps,"
+    if rate is not None:
+        text += f" {round(rate * played)} of {int(played)}" if played else f" {rate:.0%} of the"
+        text += " episodes ended in success"
+    if mean is not None:
+        text += " and" if rate is not None else ""
+        text += f" the task was solved in {mean:.3g} steps of an episode on average"
+    if share is not None:
+        text += f", which is {share:.2f} times what the expert of the task manages"
+    return text + "."
+
+
+def _tiles(run: RunRecords) -> list[tuple[str, str, str]]:
+    tiles: list[tuple[str, str, str]] = []
+    best = kept_best(run)
+    if run.evaluations and best is not None:
+        last = run.evaluations[-1]
+        name = "normalised" if number(last.get("normalised")) is not None else "return"
+        said = "share of the expert's return" if name == "normalised" else "solved steps of an episode"
+        kept = f"{_figure(best.get(name))} at step {int(best['step']):,}"
+        note = f"{said}; kept as best: {'this one' if best is last else kept}"
+        tiles.append(("Last evaluation", _figure(last.get(name)), note))
+        tiles.append(
+            (
+                "Success rate",
+                _percent(last.get("success_rate")),
+                f"at the last step; at any step {_percent(last.get('any_success_rate'))}",
+            )
+        )
+    planned, time = planned_steps(run), spent(run)
+    finished = planned is None or run.steps >= planned
+    tiles.append(
+        (
+            "Steps",
+            f"{run.steps:,}",
+            f"in {len(run.episodes):,} episodes" + ("" if finished else f"; {planned:,} are planned"),
+        )
+    )
+    if time.wall > 0:
+        counted = "all included" if time.whole else "evaluations not counted"
+        tiles.append(("Time", duration(time.wall), f"{run.steps / time.wall:.3g} steps a second, {counted}"))
+    return tiles
+
+
+def _figure(value: Any) -> str:
+    known = number(value)
+    if known is None:
+        return NOTHING
+    if known == 0 or 0.01 <= abs(known) < 1000:
+        return f"{known:.2f}"
+    return f"{known:.2g}" if abs(known) < 0.01 else f"{known:,.0f}"
+
+
+def _percent(value: Any) -> str:
+    known = number(value)
+    return NOTHING if known is None else f"{known:.0%}"
+
+
+def _safe(value: Any) -> str:
+    if isinstance(value, Mapping):
+        value = ", ".join(f"{key} {entry}" for key, entry in value.items())
+    return html.escape(as_text(str(value)))

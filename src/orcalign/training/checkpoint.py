@@ -1,0 +1,104 @@
+"""Checkpoints: weights in safetensors, everything else in JSON, whole or not at all."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import shutil
+import warnings
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from orcalign.video.atomic import atomic_folder, write_file
+
+FORMAT = 1
+KEEP = 2
+"""The last one, and the one before in case the last is damaged."""
+
+
+class CheckpointWarning(UserWarning):
+    """A checkpoint could not be read, and an older one was taken."""
+
+
+@dataclass(frozen=True)
+class Checkpoint:
+    """What a run needs to go on as if it had never stopped."""
+
+    tensors: dict[str, Any]
+    """Of torch, on the CPU."""
+    state: dict[str, Any]
+    """Plain values."""
+
+
+class Checkpoints:
+    """The checkpoints of a run, one folder each, named by their step."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    def save(self, step: int, checkpoint: Checkpoint) -> None:
+        """Write it, then let go of the older ones."""
+        from safetensors.torch import save
+
+        weights = save(checkpoint.tensors)
+        state = {"format": FORMAT, "weights_sha256": hashlib.sha256(weights).hexdigest(), **checkpoint.state}
+        with atomic_folder(self.folder / f"{step:010d}", replace=True) as part:
+            (part / "weights.safetensors").write_bytes(weights)
+            (part / "state.json").write_text(json.dumps(state))
+        for old in self.steps()[:-KEEP]:
+            shutil.rmtree(self.folder / f"{old:010d}")
+
+    def steps(self) -> list[int]:
+        """Steps of the checkpoints that are there, oldest first."""
+        if not self.folder.is_dir():
+            return []
+        return sorted(int(entry.name) for entry in self.folder.iterdir() if entry.name.isdigit())
+
+    def latest(self) -> Checkpoint | None:
+        """The last one that is whole; None if there is none. Damaged ones are left out with a warning."""
+        for step in reversed(self.steps()):
+            try:
+                return self.load(step)
+            except ValueError as error:
+                warnings.warn(f"{error} Going back to the one before.", CheckpointWarning, stacklevel=2)
+        return None
+
+    def load(self, step: int) -> Checkpoint:
+        """The checkpoint of that step; a ValueError if it is not what was written."""
+        from safetensors.torch import load
+
+        path = self.folder / f"{step:010d}"
+        try:
+            state = json.loads((path / "state.json").read_text("utf-8"))
+            weights = (path / "weights.safetensors").read_bytes()
+            digest, form = state["weights_sha256"], state["format"]
+        except (OSError, ValueError, KeyError, TypeError) as error:
+            raise ValueError(f"the checkpoint {str(path)!r} is damaged ({error!r}).") from None
+        if form != FORMAT:
+            raise ValueError(
+                f"the checkpoint {str(path)!r} has format {form}, and this version of orcalign reads {FORMAT}; "
+                "use the version that wrote it (see run.json)."
+            )
+        if hashlib.sha256(weights).hexdigest() != digest:
+            raise ValueError(f"the checkpoint {str(path)!r} is damaged: its weights are not those recorded.")
+        return Checkpoint(load(weights), state)
+
+
+def save_policy(path: Path, weights: dict[str, Any], about: dict[str, Any]) -> None:
+    """A policy alone, as `load_policy` reads it: arrays by name, and plain values about them."""
+    from safetensors.numpy import save
+
+    write_file(path, save(weights, {"about": json.dumps(about)}))
+
+
+def read_policy(path: Path) -> tuple[dict[str, Any], dict[str, Any]]:
+    """What `save_policy` wrote."""
+    from safetensors import SafetensorError, safe_open
+
+    try:
+        with safe_open(str(path), "numpy") as file:
+            about = json.loads((file.metadata() or {})["about"])
+            return {name: file.get_tensor(name) for name in file.keys()}, about  # noqa: SIM118 (no mapping)
+    except (SafetensorError, KeyError, ValueError) as error:
+        raise ValueError(f"{str(path)!r} is not a policy that orcalign wrote ({error}).") from None

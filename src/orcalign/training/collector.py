@@ -1,0 +1,183 @@
+"""Plays one episode as it is told: simulate, render, encode, compare with the demo."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from orcalign.agents import Policy, episode_noise, make_policy
+from orcalign.envs import find_task, make
+from orcalign.envs.wrappers.compatibility import check_learner
+from orcalign.rewards import VideoReward
+from orcalign.training.config import TrainConfig
+from orcalign.training.episode import PlayedEpisode
+
+STACK = 3
+"""Frames that a policy on pixels sees at once."""
+
+
+@dataclass(frozen=True)
+class Order:
+    """Which episode to play, and how. Everything random in it comes from these numbers."""
+
+    number: int
+    seed: int
+    weights: dict[str, npt.NDArray[Any]]
+    """Of the policy."""
+    noise: float | None = None
+    """Standard deviation of the exploration; None plays the policy as it is."""
+    random: bool = False
+    """Random actions, and no policy."""
+    show: bool = False
+    """Hand over the frames, too."""
+    evaluation: int | None = None
+    """Agent steps after which it evaluates; None if it is training."""
+
+
+@dataclass(frozen=True)
+class World:
+    """What the learner has to know of the environment."""
+
+    observation_shape: tuple[int, ...]
+    """As the policy sees it: stacked, for pixels."""
+    stored_shape: tuple[int, ...]
+    """As an episode keeps it: single frames, for pixels."""
+    action_low: tuple[float, ...]
+    action_high: tuple[float, ...]
+    agent_steps: int
+    """Of an episode that is not cut short."""
+
+
+class Collector:
+    """An environment, a policy and a reward, ready to play one episode after the other."""
+
+    def __init__(self, config: TrainConfig, reward: VideoReward) -> None:
+        self.config, self.reward = config, reward
+        collect = config.collect
+        self._pixels = collect.policy_input == "pixels"
+        self.env = make(
+            config.task, collect.render, config.seed, pixels=self._pixels, size=collect.frame_size
+        )
+        check_learner(self.env, reward, warn_other_task=True)
+        self.world = describe(self.env, self._pixels, find_task(config.task).agent_steps)
+        self._policy: Policy = make_policy(
+            config.agent, self.world.observation_shape, len(self.world.action_low)
+        )
+        self._low = np.array(self.world.action_low, np.float32)
+        self._high = np.array(self.world.action_high, np.float32)
+
+    def play(self, order: Order) -> PlayedEpisode:
+        """Play the episode; the same order gives the same episode in any process of this kind of machine."""
+        seconds = dict.fromkeys(("simulate", "render", "encode", "match"), 0.0)
+        self._policy.load(order.weights)
+        rng = np.random.default_rng([self.config.seed, order.seed])
+        observations: list[Any] = []
+        actions: list[npt.NDArray[np.float32]] = []
+        frames, successes, env_rewards = [], [], []
+        noise: npt.NDArray[np.floating[Any]] | None = None
+        observation, _ = self.env.reset(seed=order.seed)
+        observations.append(self._kept(observation, order))
+        done = terminated = False
+        while not done:
+            t = len(actions)
+            if order.noise is not None and t % self.world.agent_steps == 0:
+                kind = self.config.collect.noise
+                noise = order.noise * episode_noise(kind, self.world.agent_steps, self._low.size, rng)
+            with _clock(seconds, "simulate"):
+                if order.random:
+                    action = rng.uniform(-1, 1, self._low.size).astype(np.float32)
+                else:
+                    now = None if noise is None else noise[t % self.world.agent_steps]
+                    action = self._policy.act(observation, now)
+                observation, env_reward, terminated, truncated, info = self.env.step(self._rescaled(action))
+            done = terminated or truncated
+            with _clock(seconds, "render"):
+                frames.append(np.asarray(self.env.render()))
+            actions.append(action)
+            observations.append(self._kept(observation, order, t + 1))
+            successes.append(bool(info.get("success", False)))
+            env_rewards.append(float(env_reward))
+        pictures = np.stack(frames)
+        with _clock(seconds, "encode"):
+            features = self.reward.encoder(pictures)
+        with _clock(seconds, "match"):
+            costs = tuple(costs(features) for costs in self.reward.frame_costs)
+        return PlayedEpisode(
+            order.number,
+            order.seed,
+            np.stack(observations),
+            np.stack(actions),
+            np.array(successes),
+            np.array(env_rewards),
+            bool(terminated),
+            costs,
+            pictures if order.show else None,
+            seconds,
+        )
+
+    def close(self) -> None:
+        """Give back what the environment holds."""
+        self.env.close()
+
+    def _kept(self, observation: Any, order: Order, t: int = 0) -> npt.NDArray[Any]:
+        """A copy; of stacked frames the newest, because the others are in the episode already."""
+        if self._pixels:
+            newest: npt.NDArray[np.uint8] = observation[-3:].copy()
+            return newest
+        kept = np.array(observation, np.float32)
+        if not np.isfinite(kept).all():
+            d = int(np.flatnonzero(~np.isfinite(kept))[0])
+            raise ValueError(
+                f"observation[{d}] is {kept[d]} at step {t}; the environment must give finite numbers."
+            )
+        return kept
+
+    def _rescaled(self, action: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
+        return rescale(action, self._low, self._high)
+
+
+def rescale(
+    action: npt.NDArray[np.float32], low: npt.NDArray[np.float32], high: npt.NDArray[np.float32]
+) -> npt.NDArray[np.float32]:
+    """From [-1, 1] to the environment's own range.
+
+    >>> rescale(np.array([-1.0, 0.0], "f4"), np.array([-2.0, 0.0], "f4"), np.array([2.0, 1.0], "f4")).tolist()
+    [-2.0, 0.5]
+    """
+    return low + (action + np.float32(1)) * np.float32(0.5) * (high - low)
+
+
+def describe(env: Any, pixels: bool, agent_steps: int) -> World:
+    """Shapes and limits of an environment, refused if an agent could not act in it."""
+    import gymnasium
+
+    space, actions = env.observation_space, env.action_space
+    if not isinstance(actions, gymnasium.spaces.Box) or len(actions.shape) != 1:
+        raise ValueError(
+            f"the actions are {actions}; the agents act in a flat Box of numbers, so wrap the environment "
+            "or choose another task (nav2d in the place of nav2d-grid)."
+        )
+    if not np.isfinite([actions.low, actions.high]).all():
+        raise ValueError(f"the actions {actions} have no limits; wrap the environment in RescaleAction.")
+    if not pixels and (not isinstance(space, gymnasium.spaces.Box) or len(space.shape) != 1):
+        raise ValueError(
+            f"the observations are {space}; the agents see a flat Box of numbers, so wrap the environment in "
+            "FlattenObservation, or train with --policy-input pixels."
+        )
+    shape = tuple(int(n) for n in space.shape)
+    stored = (shape[0] // STACK, *shape[1:]) if pixels else shape
+    low, high = (tuple(float(x) for x in limit) for limit in (actions.low, actions.high))
+    return World(shape, stored, low, high, agent_steps)
+
+
+@contextmanager
+def _clock(seconds: dict[str, float], name: str) -> Iterator[None]:
+    start = time.perf_counter()
+    yield
+    seconds[name] += time.perf_counter() - start

@@ -1,0 +1,132 @@
+"""What a collector hands over: one episode, immutable, as a file without pickle."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+import os
+import zipfile
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from orcalign.matching.match import FloatArray
+from orcalign.video.atomic import write_file
+
+
+@dataclass(frozen=True, eq=False)
+class PlayedEpisode:
+    """An episode of T agent steps; entry t of what follows the actions belongs to the world after action t."""
+
+    number: int
+    """Counted from 0 in the run (of an evaluation: its place among the evaluation seeds)."""
+    seed: int
+    """Of the environment: it plays the episode again, given the same actions."""
+    observations: npt.NDArray[Any]
+    """[T+1, D] float32, or uint8 single frames [T+1, 3, 84, 84]."""
+    actions: npt.NDArray[np.float32]
+    """[T, A] from -1 to 1, as the agent meant them."""
+    success: npt.NDArray[np.bool_]
+    """[T] As the environment reports it; nothing that learns ever sees it."""
+    env_rewards: npt.NDArray[np.float64]
+    """[T] The environment's own, for the records."""
+    terminated: bool
+    """Whether the world ended; an episode that was only cut off is bootstrapped at its end."""
+    costs: tuple[FloatArray, ...]
+    """[T, J] per demo, before context: all that any reward needs."""
+    frames: npt.NDArray[np.uint8] | None = None
+    """[T, H, W, 3] Of shown evaluation episodes; never stored with the episode."""
+    seconds: dict[str, float] = field(default_factory=dict)
+    """Where the time went; not stored either, so that a file depends on the seed alone."""
+
+    def __len__(self) -> int:
+        return len(self.actions)
+
+    def to_bytes(self) -> bytes:
+        """An npz file; the same episode gives the same bytes."""
+        header = {"number": self.number, "seed": self.seed, "terminated": self.terminated}
+        arrays: dict[str, npt.NDArray[Any]] = {
+            "header": np.frombuffer(json.dumps(header).encode(), np.uint8),
+            "observations": self.observations,
+            "actions": self.actions,
+            "success": self.success,
+            "env_rewards": self.env_rewards,
+            **{f"cost_{k}": cost for k, cost in enumerate(self.costs)},
+        }
+        buffer = io.BytesIO()
+        # np.savez would put the time of day into the file.
+        with zipfile.ZipFile(buffer, "w") as archive:
+            for name, array in arrays.items():
+                part = io.BytesIO()
+                np.lib.format.write_array(part, np.ascontiguousarray(array), allow_pickle=False)
+                archive.writestr(zipfile.ZipInfo(f"{name}.npy"), part.getvalue())
+        return buffer.getvalue()
+
+    @classmethod
+    def from_bytes(cls, data: bytes) -> PlayedEpisode:
+        """The episode that was written."""
+        with np.load(io.BytesIO(data), allow_pickle=False) as arrays:
+            header = json.loads(arrays["header"].tobytes())
+            costs = tuple(
+                arrays[f"cost_{k}"] for k in range(sum(name.startswith("cost_") for name in arrays))
+            )
+            return cls(
+                header["number"],
+                header["seed"],
+                arrays["observations"],
+                arrays["actions"],
+                arrays["success"],
+                arrays["env_rewards"],
+                header["terminated"],
+                costs,
+            )
+
+
+class EpisodeStore:
+    """The episodes of a run as files in one folder, with the digest of each.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     store = EpisodeStore(Path(folder))
+    ...     zeros = np.zeros((2, 3))
+    ...     digest = store.add(PlayedEpisode(
+    ...         0, 7, zeros.astype("f4"), zeros[:1].astype("f4"), np.zeros(1, bool), np.zeros(1), False, (zeros,)
+    ...     ))
+    ...     len(store.read(0, digest)), len(digest)
+    (1, 64)
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    def path(self, number: int) -> Path:
+        """Where episode `number` is."""
+        return self.folder / f"{number:08d}.npz"
+
+    def add(self, episode: PlayedEpisode) -> str:
+        """Write the episode and return the digest of its file."""
+        data = episode.to_bytes()
+        write_file(self.path(episode.number), data)
+        return hashlib.sha256(data).hexdigest()
+
+    def read(self, number: int, digest: str) -> PlayedEpisode:
+        """Read an episode; a ValueError if it is not the one that was written."""
+        path = self.path(number)
+        try:
+            data = path.read_bytes()
+        except OSError as error:
+            raise ValueError(f"episode file {str(path)!r} cannot be read ({error.strerror}).") from None
+        if hashlib.sha256(data).hexdigest() != digest:
+            raise ValueError(f"episode file {str(path)!r} is damaged: its digest is not the one recorded.")
+        return PlayedEpisode.from_bytes(data)
+
+    def forget_before(self, number: int) -> None:
+        """Delete the files of episodes that no checkpoint needs any more."""
+        for name in os.listdir(self.folder):
+            stem = name.removesuffix(".npz")
+            if stem.isdigit() and int(stem) < number:
+                (self.folder / name).unlink(missing_ok=True)

@@ -1,0 +1,167 @@
+"""The reward of now: which method, how strict, how large. Any of these may change during a run.
+
+An episode is kept with its costs, and its reward is a pure function of them. So when the reward changes, every
+episode that is kept gets the new one, in milliseconds; nothing in the replay is ever stale.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from orcalign.matching import orca
+from orcalign.matching.costs import context
+from orcalign.matching.match import FloatArray
+from orcalign.rewards import VideoReward
+from orcalign.rewards.settings import ORCA_SETTINGS, known_settings
+from orcalign.training.config import RewardConfig
+from orcalign.training.ranges import share_or_count
+
+TARGET = 10.0
+"""What a scaled episode sums to."""
+BEST = 10
+"""Episodes that the scale `best` looks at."""
+
+Costs = tuple[FloatArray, ...]
+"""Raw costs [T, J] of an episode, one matrix per demo."""
+
+
+@dataclass(frozen=True)
+class Stage:
+    """Steps `first` to `last` of a run, rewarded by one method."""
+
+    matcher: str
+    first: int
+    last: int
+    critic_only: int
+    """Steps at its beginning for which the actor does not learn."""
+
+
+def plan_stages(config: RewardConfig, steps: int) -> tuple[Stage, ...]:
+    """The stages of a run of that many steps.
+
+    >>> [(s.matcher, s.first, s.last) for s in plan_stages(RewardConfig(pretrain="temporal_ot"), 1000)]
+    [('temporal_ot', 0, 500), ('orca', 500, 1000)]
+    """
+    switch = round(steps * config.pretrain_fraction) if config.pretrain is not None else 0
+    ends = (0, switch, steps) if switch else (0, steps)
+    stages = []
+    for k, matcher in enumerate(config.matchers):
+        first, last = ends[k], ends[k + 1]
+        # What comes from elsewhere has an actor that its critic does not know the new reward for.
+        second = k > 0 or config.start_from is not None
+        only = share_or_count("critic_only", config.critic_only, last - first) if second else 0
+        stages.append(Stage(matcher, first, last, only))
+    return tuple(stages)
+
+
+class Labels:
+    """Rewards of episodes, as the run wants them at its present step."""
+
+    def __init__(self, config: RewardConfig, reward: VideoReward, steps: int) -> None:
+        self.config, self._base = config, reward
+        self.stages = plan_stages(config, steps)
+        self.number = 0
+        """Of the stage."""
+        self.scale: float | None = config.fixed_scale
+        """None until an episode has given one."""
+        self.temperature = config.ramp().start
+        """Of the methods that have one; with calibration a factor on what calibration found."""
+        self._calibrations = reward.calibrations() if config.calibrated else None
+        self.reward = self._with(self.stage.matcher)
+
+    @property
+    def stage(self) -> Stage:
+        """The stage of now."""
+        return self.stages[self.number]
+
+    def advance(self, step: int) -> str | None:
+        """Go to the stage of that step; what changed in words, or None."""
+        number = max(k for k, stage in enumerate(self.stages) if stage.first <= step)
+        if number == self.number:
+            return None
+        self.number, self.scale = number, self.config.fixed_scale
+        self.reward = self._with(self.stage.matcher)
+        return f"the reward is now {self.stage.matcher}, and every episode kept was given it"
+
+    def follow(self, step: int, kept: Sequence[Costs]) -> bool:
+        """Let temperature and scale follow their rules; True if either changed."""
+        stage = self.stage
+        before = self.temperature, self.scale
+        self.temperature = self.config.ramp()((step - stage.first) / max(1, stage.last - stage.first))
+        if self.temperature != before[0]:
+            self.reward = self._with(stage.matcher)
+        if self.config.scale == "best":
+            sums = np.sort([np.abs(one).sum() for one in self._raw(kept)])
+            best = float(np.mean(sums[-BEST:])) if len(sums) else 0.0
+            self.scale = TARGET / best if best > 0 else None
+        return (self.temperature, self.scale) != before
+
+    def first_scale(self, costs: Costs) -> bool:
+        """Take the scale from this episode if none has given it yet; True if it did."""
+        if self.scale is not None:
+            return False
+        total = abs(float(self._raw([costs])[0].sum()))
+        if total > 0:
+            self.scale = TARGET / total
+        return self.scale is not None
+
+    def rewards(self, episodes: Sequence[Costs]) -> list[FloatArray]:
+        """Scaled rewards [T] of each episode."""
+        scale = 1.0 if self.scale is None else self.scale
+        return [scale * one for one in self._raw(episodes)]
+
+    def _raw(self, episodes: Sequence[Costs]) -> list[FloatArray]:
+        """Unscaled rewards; the same for an episode alone and among others."""
+        if not episodes:
+            return []
+        lengths = np.array([len(costs[0]) for costs in episodes])
+        batches = []
+        for k in range(len(episodes[0])):
+            batch = np.zeros((len(episodes), lengths.max(), episodes[0][k].shape[1]))
+            for b, costs in enumerate(episodes):
+                batch[b, : lengths[b]] = costs[k]
+            batches.append(batch)
+        given: Any = batches if len(batches) > 1 else batches[0]
+        rewards = self.reward.relabel(given, lengths)
+        return [rewards[b, :length] for b, length in enumerate(lengths)]
+
+    def summary(self, costs: Costs) -> dict[str, float]:
+        """What the episode earned, unscaled, and how far it followed the demo by ordered coverage."""
+        reward = float(self._raw([costs])[0].sum())
+        best = {"progress": 0.0, "coverage": 0.0}
+        settings = self._settings("orca", self.temperature)
+        for cost, one in zip(costs, settings, strict=True):
+            match = orca(context(cost, self.config.context, self.config.direction), **one)
+            if match.progress[-1] >= best["progress"]:
+                best = {"progress": float(match.progress[-1]), "coverage": float(match.assignment[-1, -1])}
+        return {"reward": reward, **best}
+
+    def orca_settings(self) -> list[dict[str, Any]]:
+        """Temperature and floor per demo, as ordered coverage is measured with at the end of the run."""
+        return self._settings("orca", self.config.ramp().end)
+
+    def state(self) -> dict[str, Any]:
+        """What a checkpoint keeps."""
+        return {"stage": self.number, "scale": self.scale, "temperature": self.temperature}
+
+    def load_state(self, state: dict[str, Any]) -> None:
+        """Go on where `state` was."""
+        self.number, self.scale = int(state["stage"]), state["scale"]
+        self.temperature = float(state["temperature"])
+        self.reward = self._with(self.stage.matcher)
+
+    def _with(self, matcher: str) -> VideoReward:
+        return self._base.with_matcher(matcher, self._settings(matcher, self.temperature))
+
+    def _settings(self, matcher: str, temperature: float) -> list[dict[str, Any]]:
+        shared = self.config.settings_of(matcher, temperature)
+        if self._calibrations is None or not set(ORCA_SETTINGS) <= set(known_settings(matcher)):
+            return [shared] * len(self._base.demos)
+        return [
+            {"floor": found["floor"], "temperature": found["temperature"] * temperature, **shared}
+            for found in self._calibrations
+        ]

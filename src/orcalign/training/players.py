@@ -1,0 +1,216 @@
+"""Who plays: this process, or collector processes. Orders come back in the order in which they were given.
+
+The schedule is the learner's; players only execute it, so their number changes nothing but the time it takes.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import multiprocessing
+import os
+import queue
+import signal
+import threading
+import traceback
+from collections import deque
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Protocol
+
+from orcalign.training.collector import Collector, Order, World
+from orcalign.training.config import TrainConfig
+from orcalign.training.episode import PlayedEpisode
+
+
+class CollectorError(ValueError):
+    """A collector could not play an episode, or is gone."""
+
+
+class Players(Protocol):
+    """Play orders; results come first in, first out."""
+
+    @property
+    def world(self) -> World:
+        """What it is like where they play; waits until they are ready."""
+
+    def submit(self, order: Order) -> None:
+        """Play this, some time."""
+
+    def result(self) -> PlayedEpisode:
+        """The episode of the oldest order that is not handed over yet; waits for it."""
+
+    def close(self) -> None:
+        """Stop."""
+
+
+class InProcess:
+    """Plays here, when the result is asked for."""
+
+    def __init__(self, collector: Collector) -> None:
+        self._collector = collector
+        self._orders: deque[Order] = deque()
+        self.world = collector.world
+
+    def submit(self, order: Order) -> None:
+        """Keep it for later."""
+        self._orders.append(order)
+
+    def result(self) -> PlayedEpisode:
+        """Play the oldest."""
+        order = self._orders.popleft()
+        try:
+            return self._collector.play(order)
+        except Exception as error:
+            raise CollectorError(_failure(order, error)) from error
+
+    def close(self) -> None:
+        """Close the environment."""
+        self._collector.close()
+
+
+class Processes:
+    """Collector processes that take orders in turn.
+
+    Each has a pipe of its own, of which it holds one end only: if this process is killed, the pipe closes and
+    the collectors end by themselves.
+    """
+
+    def __init__(self, config: TrainConfig, demo: Path, workers: int) -> None:
+        with _one_thread_each():
+            self._lines = [Line(config, demo) for _ in range(workers)]
+        self._given = self._taken = 0
+        self._world: World | None = None
+
+    @property
+    def world(self) -> World:
+        """Waits until all collectors are ready."""
+        if self._world is None:
+            for k in range(len(self._lines)):
+                self._world = self._receive(k)
+        assert self._world is not None
+        return self._world
+
+    def submit(self, order: Order) -> None:
+        """To the next collector in turn."""
+        _ = self.world
+        self._lines[self._given % len(self._lines)].orders.put(order)
+        self._given += 1
+
+    def result(self) -> PlayedEpisode:
+        """From the collector that got the oldest order."""
+        k = self._taken % len(self._lines)
+        self._taken += 1
+        episode: PlayedEpisode = self._receive(k)
+        return episode
+
+    def close(self) -> None:
+        """End the collectors; what they are playing is of no use to anybody."""
+        for line in self._lines:
+            line.process.terminate()
+        for line in self._lines:
+            line.process.join(5)
+            if line.process.is_alive():
+                line.process.kill()
+            line.orders.put(None)
+
+    def _receive(self, k: int) -> Any:
+        kind, value = self._lines[k].answers.get()
+        if kind == "error":
+            raise CollectorError(value)
+        if kind == "gone":
+            raise CollectorError(_gone(k, self._lines[k].process))
+        return value
+
+
+class Line:
+    """A collector process, and two threads that carry orders to it and answers back.
+
+    Both directions must be able to wait on their own: with the pipe full of orders one way and of frames the
+    other, learner and collector would wait for each other for ever.
+    """
+
+    def __init__(self, config: TrainConfig, demo: Path) -> None:
+        context = multiprocessing.get_context("spawn")
+        self._pipe, theirs = context.Pipe()
+        self.process = context.Process(target=work, args=(theirs, config, str(demo)), daemon=True)
+        self.process.start()
+        theirs.close()
+        self.orders: queue.SimpleQueue[Order | None] = queue.SimpleQueue()
+        self.answers: queue.SimpleQueue[tuple[str, Any]] = queue.SimpleQueue()
+        for carry in (self._send, self._receive):
+            threading.Thread(target=carry, daemon=True).start()
+
+    def _send(self) -> None:
+        while (order := self.orders.get()) is not None:
+            _send(self._pipe, order)
+
+    def _receive(self) -> None:
+        while True:
+            try:
+                self.answers.put(self._pipe.recv())
+            except (EOFError, OSError):
+                self.answers.put(("gone", None))
+                return
+
+
+def _gone(k: int, process: Any) -> str:
+    process.join(5)
+    code = process.exitcode
+    how = f"was killed by {signal.Signals(-code).name}" if code and code < 0 else f"ended with code {code}"
+    return f"collector {k} {how} (out of memory, or stopped from outside); nothing that was saved is lost."
+
+
+def work(pipe: Any, config: TrainConfig, demo: str) -> None:
+    """What a collector process does: say what the world is like, then play until the pipe closes."""
+    # Ctrl-C is for the learner, which ends the collectors when it has saved.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        from orcalign.training.setup import make_collector
+
+        collector = make_collector(config, Path(demo))
+    except Exception as error:
+        _send(pipe, ("error", _plainly(error)))
+        return
+    _send(pipe, ("world", collector.world))
+    while True:
+        try:
+            order: Order = pipe.recv()
+        except (EOFError, OSError):
+            return
+        try:
+            answer: tuple[str, Any] = ("episode", collector.play(order))
+        except Exception as error:
+            answer = ("error", _failure(order, error))
+        _send(pipe, answer)
+
+
+def _send(pipe: Any, message: Any) -> None:
+    with contextlib.suppress(OSError):  # nobody is there any more
+        pipe.send(message)
+
+
+def _failure(order: Order, error: Exception) -> str:
+    what = "evaluation episode" if order.evaluation is not None else "episode"
+    return f"{what} {order.number} (seed {order.seed}) could not be played: {_plainly(error)}"
+
+
+def _plainly(error: Exception) -> str:
+    """Our own errors explain themselves; of others, say what they are and where they come from."""
+    if isinstance(error, (ValueError, OSError)) and str(error):
+        return str(error)
+    last = traceback.extract_tb(error.__traceback__)[-1]
+    return f"{type(error).__name__}: {error} ({Path(last.filename).name}, line {last.lineno})."
+
+
+@contextlib.contextmanager
+def _one_thread_each() -> Iterator[None]:
+    """Collectors share the cores with one another and the learner; numerical libraries would take all."""
+    names = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
+    before = {name: os.environ.get(name) for name in names}
+    os.environ.update({name: value or "1" for name, value in before.items()})
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            if value is None:
+                del os.environ[name]

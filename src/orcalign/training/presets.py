@@ -1,0 +1,77 @@
+"""Named settings: `paper`, its exact protocol, and `laptop`, the same method in sizes for two cores."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from orcalign.agents.settings import AgentSettings
+from orcalign.envs import find_task
+from orcalign.training.config import (
+    CollectConfig,
+    DemoConfig,
+    EncoderConfig,
+    EvaluationConfig,
+    RewardConfig,
+    TrainConfig,
+)
+from orcalign.training.ranges import require
+
+
+def paper(task: str) -> TrainConfig:
+    """As in the paper and its protocol.
+
+    >>> paper("door-close").encoder.encoder, paper("door-close").agent.batch
+    ('resnet50', 512)
+    """
+    return TrainConfig(
+        task=task,
+        steps=1_000_000,
+        threads=2,
+        demo=DemoConfig(),
+        reward=RewardConfig(matcher="orca", critic_only=6000),
+        encoder=EncoderConfig(encoder="resnet50", encoder_size=224, encoder_threads=2),
+        agent=AgentSettings(),
+        collect=CollectConfig(render="paper", in_flight=0),
+        evaluation=EvaluationConfig(),
+    )
+
+
+def laptop(task: str) -> TrainConfig:
+    """Fast rendering, a small encoder at 128 px, small batches: some hundred agent steps a second on two cores.
+
+    >>> laptop("door-close").encoder.encoder_size
+    128
+    """
+    config = TrainConfig(
+        task=task,
+        steps=40_000,
+        reward=RewardConfig(critic_only=0.05),
+        encoder=EncoderConfig(encoder="efficientnet-lite0", encoder_size=128),
+        agent=AgentSettings(layer_norm=True, batch=256),
+        collect=CollectConfig(frame_size=128, random_steps=0.02, noise_end=0.0),
+        evaluation=EvaluationConfig(eval_every=5000),
+    )
+    if find_task(task).suite != "nav2d":
+        return config
+    # Coloured blobs on a map: the pixels themselves say where the agent is.
+    return replace(
+        config,
+        encoder=EncoderConfig(encoder="pixels"),
+        collect=replace(config.collect, frame_size=None),
+    )
+
+
+PRESETS: dict[str, Callable[[str], TrainConfig]] = {"laptop": laptop, "paper": paper}
+
+
+def preset(name: str, task: str) -> TrainConfig:
+    """The settings of that name for a task.
+
+    >>> preset("desktop", "door-close")
+    Traceback (most recent call last):
+    ...
+    ValueError: preset is 'desktop'; Known: laptop, paper.
+    """
+    require("preset", name, tuple(PRESETS))
+    return PRESETS[name](task)

@@ -1,0 +1,119 @@
+"""Metrics as TensorBoard events: one file a start of the run, written with TensorBoard's own format code."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+FOLDERS = {"episode": "train", "evaluation": "eval"}
+"""Kind of record to the folder of its tags."""
+LEFT_OUT = ("kind", "step", "episode", "episodes")
+FLUSH_SECONDS = 20.0
+
+
+class TensorBoardLog:
+    """Writes the numbers of records as scalars: train/reward, eval/normalised, train_time/render, …
+
+    Args:
+        folder: where the event files go; made if needed.
+        from_step: for a run that goes on from a checkpoint at this step: later events, which a killed run may
+            have left behind, are hidden.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     with TensorBoardLog(folder) as log:
+    ...         log.write({"kind": "evaluation", "step": 500, "normalised": 0.8})
+    ...     [path.name[:20] for path in Path(folder).iterdir()]
+    ['events.out.tfevents.']
+    """
+
+    def __init__(self, folder: str | os.PathLike[str], from_step: int | None = None) -> None:
+        try:
+            from tensorboard.compat.proto import (  # type: ignore[import-untyped, unused-ignore]
+                event_pb2,
+                summary_pb2,
+            )
+            from tensorboard.summary.writer.record_writer import (  # type: ignore[import-untyped, unused-ignore]
+                RecordWriter,
+            )
+        except ModuleNotFoundError as error:
+            raise ValueError(
+                f"TensorBoard events were asked for, and {error.name} is not installed; "
+                "install it with: pip install tensorboard, or leave them out."
+            ) from error
+        self._event: Any = event_pb2.Event
+        self._summary: Any = summary_pb2.Summary
+        place = Path(folder)
+        place.mkdir(parents=True, exist_ok=True)
+        # Unbuffered would cost a system call for each part of a record; `flush` decides instead.
+        self._file = _next_file(place).open("xb")
+        self._writer: Any = RecordWriter(self._file)
+        self._flushed = time.monotonic()
+        self._add(file_version="brain.Event:2")
+        if from_step is not None:
+            # Readers drop what they have read so far from this step on; the checkpoint's own step is to stay.
+            start = event_pb2.SessionLog(status=event_pb2.SessionLog.START)
+            self._add(step=from_step + 1, session_log=start)
+        self.flush()
+
+    def __enter__(self) -> TensorBoardLog:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def write(self, record: Mapping[str, Any]) -> None:
+        """Add the scalars of an episode or evaluation; other kinds and nested lists are left out."""
+        values = [self._summary.Value(tag=tag, simple_value=value) for tag, value in scalars(record)]
+        if not values:
+            return
+        self._add(step=int(record["step"]), summary=self._summary(value=values))
+        if record["kind"] == "evaluation" or time.monotonic() - self._flushed > FLUSH_SECONDS:
+            self.flush()
+
+    def flush(self) -> None:
+        """Make what was written visible to TensorBoard."""
+        self._writer.flush()
+        self._flushed = time.monotonic()
+
+    def close(self) -> None:
+        """Write the rest and close the file; closing twice is fine."""
+        self._file.close()
+
+    def _add(self, **content: Any) -> None:
+        self._writer.write(self._event(wall_time=time.time(), **content).SerializeToString())
+
+
+def scalars(record: Mapping[str, Any]) -> Iterator[tuple[str, float]]:
+    """The tags and numbers of a record.
+
+    >>> list(scalars({"kind": "episode", "step": 9, "reward": 2, "success": True, "timing": {"render": 0.5}}))
+    [('train/reward', 2.0), ('train/success', 1.0), ('train_time/render', 0.5)]
+    """
+    folder = FOLDERS.get(record.get("kind", ""))
+    if folder is None:
+        return
+    for name, value in record.items():
+        if name == "timing" and isinstance(value, Mapping):
+            for part, seconds in value.items():
+                if isinstance(seconds, int | float):
+                    yield f"{folder}_time/{part}", float(seconds)
+        elif name not in LEFT_OUT and isinstance(value, int | float):
+            yield f"{folder}/{name}", float(value)
+
+
+def _next_file(folder: Path) -> Path:
+    """A name after those that are there: TensorBoard reads files in the order of their names.
+
+    Hiding the end of a killed run depends on that order, also when it is started again in the same second.
+    """
+    start = "events.out.tfevents."
+    taken = [path.name.removeprefix(start).split(".")[0] for path in folder.glob(f"{start}*")]
+    latest = max((int(number) for number in taken if number.isdigit()), default=0)
+    return folder / f"{start}{max(int(time.time()), latest + 1):010d}.orcalign"

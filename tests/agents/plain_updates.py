@@ -1,0 +1,134 @@
+"""DrQ-v2 and SAC for states as plainly as they can be written: one critic after the other, torch's own parts."""
+
+from __future__ import annotations
+
+import torch
+from torch.distributions import Normal, TanhTransform, TransformedDistribution
+from torch.nn import functional
+
+
+class Plain:
+    """The networks of an agent's state in double precision; critics are told apart by their index."""
+
+    def __init__(self, state, settings, noise_from):
+        self.settings = settings
+        self.generator = torch.Generator()
+        self.generator.set_state(noise_from)
+        self.w = {}
+        for name, tensor in state.items():
+            if name.split(".")[0] in ("actor", "critic", "target", "temperature"):
+                self.w[name] = tensor.double().requires_grad_(not name.startswith("target"))
+        self.adam = {
+            part: torch.optim.Adam(self.part(part), settings.learning_rate)
+            for part in ("actor", "critic", "temperature")
+            if self.part(part)
+        }
+
+    def part(self, prefix):
+        return [tensor for name, tensor in self.w.items() if name.startswith(prefix + ".")]
+
+    def norm(self, x, name, critic=None):
+        gain, shift = self.w[name + ".gain"], self.w[name + ".shift"]
+        if critic is not None:
+            gain, shift = gain[critic, 0], shift[critic, 0]
+        mean, variance = x.mean(-1, keepdim=True), x.var(-1, keepdim=True, unbiased=False)
+        return (x - mean) / (variance + 1e-5).sqrt() * gain + shift
+
+    def trunk(self, net, x):
+        if not self.settings.trunk:
+            return x
+        x = x @ self.w[f"{net}.trunk.dense.weight"].T + self.w[f"{net}.trunk.dense.bias"]
+        return torch.tanh(self.norm(x, f"{net}.trunk.norm"))
+
+    def mlp(self, net, x, critic=None):
+        """Two hidden layers and one that only adds up; layers are numbered as they are called."""
+        place = 0
+        for last in (False, False, True):
+            weight, bias = self.w[f"{net}.layers.{place}.weight"], self.w[f"{net}.layers.{place}.bias"]
+            x = x @ weight.T + bias if critic is None else x @ weight[critic] + bias[critic, 0]
+            if last:
+                return x
+            if self.settings.layer_norm:
+                place += 1
+                x = self.norm(x, f"{net}.layers.{place}", critic)
+            x = torch.clamp(x, min=0)
+            place += 2
+
+    def value(self, net, observations, actions, critic):
+        x = torch.cat([self.trunk(net, observations), actions], dim=1)
+        return self.mlp(net, x, critic)[:, 0]
+
+    def policy(self, observations):
+        return self.mlp("actor", self.trunk("actor", observations))
+
+    def draw(self, like):
+        return torch.empty(like.shape).normal_(generator=self.generator).double()
+
+    def descend(self, part, loss):
+        for tensor in self.w.values():
+            tensor.grad = None
+        loss.backward()
+        self.adam[part].step()
+
+    def learn_critics(self, observations, actions, target):
+        values = [self.value("critic", observations, actions, k) for k in (0, 1)]
+        loss = 0.5 * (functional.mse_loss(values[0], target) + functional.mse_loss(values[1], target))
+        self.descend("critic", loss)
+        return loss.detach()
+
+    def follow(self):
+        share = self.settings.target_smoothing
+        for name in list(self.w):
+            if name.startswith("target."):
+                online = self.w[name.replace("target", "critic", 1)].detach()
+                self.w[name] = (1 - share) * self.w[name] + share * online
+
+
+def plain_drqv2(plain, batch):
+    observations, actions, returns, discounts, after = (tensor.double() for tensor in batch.to("cpu"))
+    settings = plain.settings
+
+    def nearby(means):
+        noise = (settings.target_noise * plain.draw(means)).clamp(
+            -settings.target_noise_clip, settings.target_noise_clip
+        )
+        return means + ((means + noise).clamp(-1, 1) - means).detach()
+
+    with torch.no_grad():
+        next_actions = nearby(torch.tanh(plain.policy(after)))
+        worth = torch.minimum(*(plain.value("target", after, next_actions, k) for k in (0, 1)))
+    critic_loss = plain.learn_critics(observations, actions, returns + discounts * worth)
+    new = nearby(torch.tanh(plain.policy(observations)))
+    actor_loss = -torch.minimum(*(plain.value("critic", observations, new, k) for k in (0, 1))).mean()
+    plain.descend("actor", actor_loss)
+    plain.follow()
+    return {"critic_loss": critic_loss, "actor_loss": actor_loss.detach()}
+
+
+def plain_sac(plain, batch):
+    observations, actions, returns, discounts, after = (tensor.double() for tensor in batch.to("cpu"))
+    fixed = plain.settings.entropy_temperature
+    alpha = plain.w["temperature.log"].detach().exp() if fixed is None else fixed
+
+    def drawn(seen):
+        mean, log_std = plain.policy(seen).chunk(2, dim=1)
+        std = log_std.clamp(-20, 2).exp()
+        raw = mean + std * plain.draw(mean)
+        squashed = TransformedDistribution(Normal(mean, std), [TanhTransform(cache_size=1)])
+        new = squashed.transforms[0](raw)
+        return new, squashed.log_prob(new).sum(1)
+
+    with torch.no_grad():
+        next_actions, next_log_prob = drawn(after)
+        worth = torch.minimum(*(plain.value("target", after, next_actions, k) for k in (0, 1)))
+        target = returns + discounts * (worth - alpha * next_log_prob)
+    critic_loss = plain.learn_critics(observations, actions, target)
+    new, log_prob = drawn(observations)
+    worth = torch.minimum(*(plain.value("critic", observations, new, k) for k in (0, 1)))
+    actor_loss = (alpha * log_prob - worth).mean()
+    plain.descend("actor", actor_loss)
+    if fixed is None:
+        wanted = -actions.shape[1]
+        plain.descend("temperature", -(plain.w["temperature.log"] * (log_prob.detach() + wanted)).mean())
+    plain.follow()
+    return {"critic_loss": critic_loss, "actor_loss": actor_loss.detach(), "entropy": -log_prob.mean()}

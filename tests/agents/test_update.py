@@ -1,0 +1,95 @@
+"""Updates do what the papers say, compared with versions that hide nothing."""
+
+import pytest
+import torch
+from agents.batches import random_batch
+from agents.plain_updates import Plain, plain_drqv2, plain_sac
+
+from orcalign.agents import AgentSettings, make_agent
+from orcalign.agents.networks import Dense, initialise
+from orcalign.agents.optimiser import Adam
+
+PLAIN = {"drqv2": plain_drqv2, "sac": plain_sac}
+
+
+@pytest.mark.parametrize("agent", ["drqv2", "sac"])
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {},
+        {"layer_norm": True},
+        {"trunk": 0},
+        {"target_noise": 0.5, "target_smoothing": 0.3},
+        {"entropy_temperature": 0.2, "learning_rate": 0.01},
+    ],
+    ids=str,
+)
+def test_updates_agree_with_the_plain_version(agent, changes):
+    settings = AgentSettings(**{"agent": agent, "hidden": 24, "trunk": 10, "learning_rate": 1e-3, **changes})
+    learner = make_agent(settings, (5,), 2, seed=3)
+    start = learner.state()
+    plain = Plain(start, settings, start["generator"])
+    for number in range(4):
+        batch = random_batch(number)
+        got, wanted = learner.update(batch), PLAIN[agent](plain, batch)
+        for name, value in wanted.items():
+            assert got[name].item() == pytest.approx(value.item(), rel=1e-4), (number, name)
+    for name, tensor in learner.state().items():
+        if name in plain.w:
+            torch.testing.assert_close(
+                tensor.double(), plain.w[name].detach(), rtol=1e-3, atol=3e-5, msg=name
+            )
+
+
+@pytest.mark.parametrize("agent", ["drqv2", "sac"])
+def test_the_actor_waits_when_it_is_told_to(agent):
+    learner = make_agent(AgentSettings(agent=agent, hidden=16), (5,), 2, seed=0)
+    before = learner.state()
+    metrics = learner.update(random_batch(0), update_actor=False)
+    after = learner.state()
+    changed = {name.split(".")[0] for name in after if not torch.equal(before[name], after[name])}
+    assert changed == {"critic", "target", "critic_adam", "generator"}
+    assert "actor_loss" not in metrics
+    learner.update(random_batch(0))
+    changed = {
+        name.split(".")[0] for name, tensor in learner.state().items() if not torch.equal(tensor, after[name])
+    }
+    assert {"actor", "actor_adam"} <= changed
+
+
+def test_a_fixed_temperature_stays():
+    learner = make_agent(AgentSettings(agent="sac", hidden=16, entropy_temperature=0.25), (5,), 2, seed=0)
+    for number in range(3):
+        assert learner.update(random_batch(number))["alpha"].item() == 0.25
+    free = make_agent(AgentSettings(agent="sac", hidden=16, learning_rate=0.1), (5,), 2, seed=0)
+    assert free.update(random_batch(0))["alpha"].item() == 1
+    assert free.update(random_batch(1))["alpha"].item() != 1
+
+
+def test_metrics_are_detached_scalars():
+    for agent in ("drqv2", "sac"):
+        metrics = make_agent(AgentSettings(agent=agent, hidden=16), (5,), 2, seed=0).update(random_batch(0))
+        for value in metrics.values():
+            assert value.shape == ()
+            assert not value.requires_grad
+
+
+def test_critics_are_two_different_ones():
+    weight = make_agent(AgentSettings(hidden=16), (5,), 2, seed=0).state()["critic.layers.0.weight"]
+    assert weight.shape == (2, 52, 16)
+    assert not torch.allclose(weight[0], weight[1])
+
+
+def test_adam_is_torchs():
+    ours, theirs = Dense(4, 3), Dense(4, 3)
+    for layer in (ours, theirs):
+        initialise(layer, torch.Generator().manual_seed(0))
+    adam, reference = Adam({"layer": ours}, 0.01), torch.optim.Adam(theirs.parameters(), 0.01, foreach=False)
+    inputs = torch.randn(8, 6, 4, generator=torch.Generator().manual_seed(1))
+    for x in inputs:
+        adam.step(ours(x).square().sum())
+        reference.zero_grad()
+        theirs(x).square().sum().backward()
+        reference.step()
+    torch.testing.assert_close(ours.weight, theirs.weight)
+    torch.testing.assert_close(ours.bias, theirs.bias)

@@ -1,0 +1,121 @@
+"""Rewards change during a run, and then they change for everything that is kept."""
+
+import numpy as np
+import pytest
+from training.small_runs import run_to_end, small_config
+
+from orcalign.matching import MATCHERS
+from orcalign.rewards import VideoReward
+from orcalign.training import Training, start_run
+from orcalign.training.config import RewardConfig
+from orcalign.training.labels import Labels, plan_stages
+
+FRAMES = np.random.default_rng(0).integers(0, 255, (6, 8, 8, 3), np.uint8)
+
+
+@pytest.fixture(scope="module")
+def reward():
+    return VideoReward(FRAMES, encoder="pixels")
+
+
+def some_costs(count, seed=0):
+    rng = np.random.default_rng(seed)
+    return [(rng.random((int(rng.integers(4, 12)), 6)),) for _ in range(count)]
+
+
+@pytest.mark.parametrize("matcher", MATCHERS)
+def test_an_episode_alone_and_among_others_gets_the_same_bits(reward, matcher):
+    labels = Labels(RewardConfig(matcher=matcher, scale="none"), reward, 100)
+    costs = some_costs(5)
+    together = labels.rewards(costs)
+    for one, expected in zip(costs, together, strict=True):
+        assert (labels.rewards([one])[0] == expected).all()
+        assert len(expected) == len(one[0])
+
+
+def test_the_first_scale_waits_for_a_reward_and_is_taken_anew_at_each_stage(reward):
+    labels = Labels(RewardConfig(pretrain="temporal_ot"), reward, 100)
+    nothing, something = (np.zeros((4, 6)),), (np.full((4, 6), 0.5),)
+    assert not labels.first_scale(nothing)  # transport at no cost earns nothing
+    assert labels.rewards([nothing])[0].tolist() == [0, 0, 0, 0]
+    assert labels.first_scale(something)
+    assert abs(labels.rewards([something])[0].sum()) == pytest.approx(10)
+    assert not labels.first_scale(some_costs(1)[0])
+    assert labels.advance(49) is None
+    assert "orca" in labels.advance(50)
+    assert labels.scale is None
+    assert labels.first_scale(something)
+    assert labels.rewards([something])[0].sum() == pytest.approx(10)
+
+
+def test_the_scale_follows_the_best_episodes(reward):
+    labels = Labels(RewardConfig(scale="best"), reward, 100)
+    costs = some_costs(30)
+    labels.follow(0, costs)
+    sums = sorted(one.sum() for one in labels.rewards(costs))
+    assert np.mean(sums[-10:]) == pytest.approx(10)
+
+
+def test_the_temperature_falls_as_it_is_told(reward):
+    labels = Labels(RewardConfig(temperature="1.0:0.2", scale="none"), reward, 100)
+    costs = some_costs(1)
+    seen = []
+    for step in (0, 50, 100):
+        labels.follow(step, costs)
+        seen.append((labels.temperature, labels.rewards(costs)[0].sum()))
+    assert [temperature for temperature, _ in seen] == pytest.approx([1.0, 0.6, 0.2])
+    assert seen[0][1] > seen[1][1] > seen[2][1]
+
+
+def test_calibration_gives_the_scale_and_the_temperature_is_a_factor_on_it(reward):
+    found = reward.calibrations()[0]
+    labels = Labels(RewardConfig(calibrated=True, temperature="2.0:1.0"), reward, 100)
+    assert labels.reward.matcher_settings[0] == {
+        "floor": found["floor"],
+        "temperature": 2 * found["temperature"],
+    }
+    assert labels.orca_settings()[0]["temperature"] == found["temperature"]
+
+
+def test_stages_have_their_critic_only_steps():
+    first, second = plan_stages(RewardConfig(pretrain="ot", pretrain_fraction=0.25, critic_only=0.1), 1000)
+    assert (first.last, second.first, first.critic_only, second.critic_only) == (250, 250, 0, 75)
+    (only,) = plan_stages(RewardConfig(critic_only=6000, start_from="run"), 1000)
+    assert only.critic_only == 6000
+    assert plan_stages(RewardConfig(critic_only=6000), 1000)[0].critic_only == 0
+
+
+def test_the_whole_replay_has_the_reward_of_now(tmp_path):
+    """Two stages, a falling temperature and eviction: at the end nothing in the replay is stale."""
+    run = start_run(small_config(), tmp_path / "run")
+    training = Training(run, 0, "cpu")
+    training.go()
+    learner = training.learner
+    fresh = np.concatenate(learner.labels.rewards(learner.kept))
+    batch = learner.replay.sample(np.random.default_rng(0), 4000, 1, 0.9, "gamma")
+    assert set(np.unique(batch.returns)) <= set(fresh.astype(np.float32))
+    assert learner.labels.stage.matcher == "orca"
+    assert learner.labels.temperature < 1
+    assert 0 < len(learner.kept) < 14
+    training.close()
+
+
+def test_only_the_critic_learns_at_first_in_the_second_stage(tmp_path):
+    run = run_to_end(tmp_path / "run", small_config(critic_only=0.5))
+    second = [record for record in run.records("episode") if record["stage"] == "orca"]
+    assert "actor_loss" not in second[1]
+    assert "critic_loss" in second[1]
+    assert "actor_loss" in second[-1]
+
+
+def test_another_runs_networks_are_a_beginning(tmp_path):
+    first = run_to_end(tmp_path / "first", small_config(pretrain=None, matcher="temporal_ot"))
+    config = small_config(steps=120, pretrain=None, start_from=str(first.path), critic_only=150)
+    second = run_to_end(tmp_path / "second", config)
+    records = list(second.records("episode"))
+    assert not any(record["random"] for record in records)
+    # Its actor never learned, so it is the other's.
+    from orcalign.training.checkpoint import read_policy
+
+    weights = [read_policy(run.path / "policy-last.safetensors")[0] for run in (first, second)]
+    assert all((weights[0][name] == weights[1][name]).all() for name in weights[0])
