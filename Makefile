@@ -30,10 +30,12 @@ debian:
 		echo "installing$$missing"; apt-get update -qq && apt-get install -qq -y $$missing >/dev/null; \
 	else echo "some tests need Debian packages; install them with: sudo apt-get install$$missing"; fi
 
-demo: $(VENV)/.ready ## The main job, ending in a page to open
+demo: $(VENV)/.ready debian ## From one video to a policy, ending in a page to open
 	$(BIN)/python examples/clips.py runs/demo
 	$(BIN)/orcalign score runs/demo/demo.mp4 runs/demo/good.mp4 runs/demo/stalls.mp4 runs/demo/skips.mp4 \
 		--method orca,temporal_ot,dtw --calibrated --json runs/demo/scores.json --report runs/demo/report.html
+	@if [ -f runs/demo/door-close/config.yaml ]; then $(BIN)/orcalign train --resume runs/demo/door-close; \
+	else $(BIN)/orcalign train --task door-close --steps 6000 --eval-every 2000 --out runs/demo/door-close; fi
 
 lint: $(VENV)/.ready ## ruff and the type checker
 	$(BIN)/ruff check .

@@ -43,6 +43,13 @@ def test_by_hand():
         np.testing.assert_allclose(match.orca_reward, [1 / 32, 1 / 8, 1 / 2], rtol=1e-14)
 
 
+def test_the_difference_knows_no_end_and_no_gamma():
+    cost = np.random.default_rng(0).random((6, 4))
+    expected = orca_progress(cost).reward
+    np.testing.assert_array_equal(orca_progress(cost, end="terminated", gamma=0.5).reward, expected)
+    assert OrcaProgressTracker(4, end="terminated").push(cost[0]) == expected[0]
+
+
 def test_one_frame_and_one_demo_frame():
     cost = np.array([[1.0], [0.0], [2.0]])
     one, two, three = np.exp([-1.0, 0.0, -2.0])

@@ -20,6 +20,7 @@ def test_a_preset_survives_yaml(tmp_path, name):
 def test_the_paper_preset_is_the_papers():
     config = preset("paper", "door-close")
     assert (config.agent.batch, config.agent.hidden, config.agent.learning_rate) == (512, 256, 1e-4)
+    assert config.agent.gamma == 0.9
     assert (config.agent.n_step, config.agent.target_smoothing, config.agent.bootstrap) == (
         3,
         0.005,

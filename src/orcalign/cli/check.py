@@ -41,12 +41,13 @@ def check(
         plot: Draw the table into this file (.png, .svg or .pdf).
         distance: cosine or euclidean.
         context: Frames in step over which distances are averaged; 1 for none.
-        calibrated: Take temperature and floor from the demo itself, for orca, orca_log and threshold.
+        calibrated: Take temperature and floor from the demo itself, for the methods that have them.
         seed: Of the shuffle.
     """
     from orcalign.matching import MATCHERS, calibrate
     from orcalign.report.exploit_plot import plot_exploits, require_kind
-    from orcalign.report.scoring import OCCUPANCY_METHODS, SHOWN, require_same_shape
+    from orcalign.report.scoring import SHOWN, require_same_shape
+    from orcalign.rewards.settings import calibrates
     from orcalign.rewards import FrameCosts
     from orcalign.rewards import check as check_costs
     from orcalign.video.atomic import require_writable
@@ -61,7 +62,7 @@ def check(
     settings = {}
     if calibrated:
         both = calibrate(shown.features, distance)._asdict()
-        settings = {name: both for name in OCCUPANCY_METHODS if name in names}
+        settings = {name: both for name in names if calibrates(name)}
     cost = FrameCosts(shown.features, distance)(attempt.features)
     table = check_costs(cost, names, settings, context=context, seed=seed)
 

@@ -29,10 +29,11 @@ def evaluate(
         video: Write a video of every episode.
         out: Folder for the numbers and videos; left out, RUN/eval.
     """
+    from orcalign.cli.train import find_own_modules
     from orcalign.envs import eval_seed
     from orcalign.envs.demo_making import FPS
     from orcalign.training import RunFolder
-    from orcalign.training.checkpoint import read_policy
+    from orcalign.training.checkpoint import Checkpoints, read_policy
     from orcalign.training.collector import Order
     from orcalign.training.evaluation import known_expert_return, summarise
     from orcalign.training.labels import Labels
@@ -44,6 +45,7 @@ def evaluate(
 
     require("episodes", episodes, at_least=1)
     require("policy", policy, WHICH)
+    find_own_modules()
     folder = RunFolder(run)
     weights, about = read_policy(policy_file(folder, policy))
     where = out or run / "eval"
@@ -58,7 +60,10 @@ def evaluate(
         played.append(episode)
     collector.close()
     labels = Labels(folder.config.reward, collector.reward, folder.config.steps)
-    labels.advance(folder.config.steps)
+    # Progress and coverage by the reward that the run has come to.
+    saved = Checkpoints(folder.path / "checkpoints").latest()
+    if saved is not None:
+        labels.load_state(saved.state["learner"]["labels"])
     record = summarise(played, labels, known_expert_return(folder.config.task))
     write_file(numbers, json.dumps({"policy": policy, "step": about["step"], **record}, indent=1).encode())
     table = Table("episode", title=f"{folder.config.task}: {policy} policy, after {about['step']:,} steps")

@@ -14,7 +14,9 @@ def report(run: Annotated[Path, tyro.conf.Positional, tyro.conf.arg(metavar="RUN
     Args:
         run: Folder of a run of `orcalign train`.
     """
+    from orcalign.cli.train import find_own_modules
     from orcalign.report.run_page import write_report
     from orcalign.training import RunFolder
 
+    find_own_modules()
     print(f"open {write_report(RunFolder(run).path)}")

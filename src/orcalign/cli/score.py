@@ -46,7 +46,7 @@ def score(
         distance: cosine or euclidean.
         context: Frames in step over which distances are averaged; 1 for none.
         calibrated: Take temperature and floor from the demo itself: for demos of more than some 30 frames.
-        temperature: Of orca, orca_log and threshold; lower is stricter.
+        temperature: Of the methods that have one (orca, orca_progress, ...); lower is stricter.
         floor: Distance below which a frame counts as reached.
     """
     from orcalign.report.scoring import SHOWN, ScoreSettings, as_json, score_clips

@@ -2,44 +2,49 @@
 
 from __future__ import annotations
 
+import os
 import shlex
+import shutil
 import signal
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
+from dataclasses import asdict, dataclass, fields, is_dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import tyro
 
 if TYPE_CHECKING:
-    from orcalign.training import RunFolder
+    from orcalign.training import RunFolder, Training
+    from orcalign.training.config import TrainConfig
 
 
 def command(words: Sequence[str]) -> Callable[..., None]:
     """The command with the defaults of the preset, or of the config file, that the words name."""
     if not words or words[0] != "train":
         return train
-    from orcalign.training.config import TrainConfig
-    from orcalign.training.presets import preset
+    find_own_modules()
+    from orcalign.training.config import from_mapping
     from orcalign.training.run_folder import read_config
 
     file, task = _value_of("--config", words), _value_of("--task", words)
     if file is not None:
-        default = read_config(Path(file))
+        default = _unchecked(read_config(Path(file)))
     else:
-        default = preset(_value_of("--preset", words) or "laptop", task or "door-close")
+        name = _value_of("--preset", words) or "laptop"
+        default = _unchecked(_defaults(name, task or "door-close", words))
     needs_task = file is None and task is None
 
     def with_config(config, **rest):  # type: ignore[no-untyped-def]
-        train(config=config, needs_task=needs_task, **rest)
+        train(config=from_mapping(asdict(config)), needs_task=needs_task, **rest)
 
     # tyro reads signature and docstring; the defaults are known only now.
     import inspect
 
     parameters = dict(inspect.signature(train, eval_str=True).parameters)
     del parameters["needs_task"]
-    parameters["config"] = parameters["config"].replace(annotation=TrainConfig, default=default)
+    parameters["config"] = parameters["config"].replace(annotation=type(default), default=default)
     with_config.__signature__ = inspect.Signature(list(parameters.values()))  # type: ignore[attr-defined]
     with_config.__annotations__ = {name: one.annotation for name, one in parameters.items()}
     with_config.__doc__ = train.__doc__
@@ -79,7 +84,7 @@ def train(
         wandb: Also report to Weights & Biases.
         print_config: Print the settings that would be used, and do nothing.
     """
-    from orcalign.training import Training, start_run
+    from orcalign.training import start_run
     from orcalign.training.ranges import require
     from orcalign.training.run_folder import RunFolder, config_text
     from orcalign.training.setup import choose_device
@@ -98,12 +103,18 @@ def train(
         where = (
             out or Path("runs") / f"{config.task.replace(':', '-')}-{config.reward.matcher}-seed{config.seed}"
         )
+        RunFolder.require_free(where)
+        _require_weights(config)
         run = start_run(config, where, shlex.join(["orcalign", *sys.argv[1:]]), _say)
     _say(f"{run.config.task}: {run.config.steps:,} agent steps, run folder {run.path}")
     with ExitStack() as stack:
-        watchers = _watchers(run, wandb, stack)
-        training = Training(run, workers, device, watchers, checkpoint_minutes)
-        stack.callback(training.close)
+        try:
+            training = _set_up(run, workers, device, wandb, checkpoint_minutes, stack)
+        except BaseException:
+            if resume is None:
+                # Nothing has been played; left behind, the folder would be in the way of the next try.
+                shutil.rmtree(run.path, ignore_errors=True)
+            raise
         stop = stack.enter_context(_stop_on_interrupt())
         if training.learner.steps:
             _say(f"going on from step {training.learner.steps:,}")
@@ -119,6 +130,61 @@ def train(
         sys.exit(130)
     _say(_result(run))
     print(f"open {page}")
+
+
+def _defaults(name: str, task: str, words: Sequence[str]) -> TrainConfig:
+    """The preset; a task without a misaligned demo of its own is refused unless the words say which demo."""
+    from orcalign.envs import find_task
+    from orcalign.training.presets import preset
+
+    given = any(_value_of(option, words) for option in ("--demo", "--demo-kind"))
+    if not given or find_task(task).misaligned is not None:
+        return preset(name, task)
+    other = preset(name, "door-close")
+    return replace(other, task=task, demo=replace(other.demo, demo_kind="aligned"))
+
+
+def _unchecked(config: Any) -> Any:
+    """The same settings in classes without rules: tyro would put what they raise into a box with its own words."""
+    kind = type(config)
+    values = {one.name: getattr(config, one.name) for one in fields(kind)}
+    inner = {name: _unchecked(value) for name, value in values.items() if is_dataclass(value)}
+    body = {
+        "__post_init__": lambda self: None,
+        "__doc__": str(kind.__doc__).partition("\n\n")[0],
+        "__annotations__": {name: type(value) for name, value in inner.items()},
+        **inner,
+    }
+    made: Any = dataclass(frozen=True)(type(kind.__name__, (kind,), body))
+    return made(**{**values, **inner})
+
+
+def find_own_modules() -> None:
+    """Let `module:function` name a file in the folder where the command was typed, as `python -m` would."""
+    here = os.getcwd()
+    if here not in sys.path:
+        sys.path.append(here)
+
+
+def _require_weights(config: TrainConfig) -> None:
+    """Refuse an encoder whose weights cannot be had, before minutes are spent on drawing a demo for it."""
+    from orcalign.encoders.backbones import Request
+    from orcalign.encoders.registry import find_entry
+
+    asked = config.encoder
+    entry = find_entry(asked.encoder)
+    entry.factory(Request(asked.encoder, asked.encoder_size or entry.size, entry.pooled, asked.weights))
+
+
+def _set_up(
+    run: RunFolder, workers: int, device: str, wandb: bool, checkpoint_minutes: float, stack: ExitStack
+) -> Training:
+    from orcalign.training import Training
+
+    watchers = _watchers(run, wandb, stack)
+    training = Training(run, workers, device, watchers, checkpoint_minutes)
+    stack.callback(training.close)
+    return training
 
 
 def _watchers(run: RunFolder, wandb: bool, stack: ExitStack) -> list[Any]:

@@ -73,7 +73,7 @@ TASKS: dict[str, TaskSpec] = {
         _paper("stick-push",   125, "corner",  "hard",   "the bottle is pushed to the target with the stick"),
         _paper("door-lock",    125, "corner",  "hard",   "the lock is turned down"),
         #      name                environment              layout      steps
-        _nav2d("nav2d",            "orcalign/Nav2D-v0",     "slowness", 30, "easy", "1,3,6,8,11,13"),
+        _nav2d("nav2d",            "orcalign/Nav2D-v0",     "slowness", 30, "easy", "1,3,5,7,9,12"),
         _nav2d("nav2d-order",      "orcalign/Nav2D-v0",     "order",    24, "easy", "1,3,5,7,9,11"),
         _nav2d("nav2d-grid",       "orcalign/Nav2DGrid-v0", "slowness", 16, "easy", "0,1,4,7"),
         _nav2d("nav2d-grid-order", "orcalign/Nav2DGrid-v0", "order",    12, "easy", "1,3,5"),

@@ -15,6 +15,7 @@ from orcalign.encoders import Encoder, encode_stream
 from orcalign.matching import Match, calibrate, context, matcher, orca
 from orcalign.matching.match import FloatArray
 from orcalign.rewards import FrameCosts, Story, tell
+from orcalign.rewards.settings import calibrates
 from orcalign.video import VideoOptions, count_frames, is_demo, iter_frames, load_demo
 
 Frames = npt.NDArray[np.uint8]
@@ -24,8 +25,6 @@ Progress = Callable[[int], None]
 SHOWN = 320
 """Longer side, in pixels, at which videos are read: enough for the encoders and for the page."""
 CHUNK = 16
-OCCUPANCY_METHODS = ("orca", "orca_log", "threshold")
-"""Methods that know a temperature and a floor."""
 
 
 @dataclass(frozen=True)
@@ -189,7 +188,7 @@ def score_clips(demo: EncodedClip, attempts: Sequence[EncodedClip], settings: Sc
         cost = context(raw, settings.context)
         matches = {}
         for name in settings.methods:
-            matches[name] = matcher(name)(cost, **(occupancy if name in OCCUPANCY_METHODS else {}))
+            matches[name] = matcher(name)(cost, **(occupancy if calibrates(name) else {}))
         ordered = orca(cost, temperature, floor)
         # A context that looks ahead would let the story run ahead of the pictures.
         story = tell(raw, ordered, demo_cost)

@@ -59,7 +59,9 @@ class RewardConfig:
     direction: str = "future"
     """Where the context looks: future, as in the paper, or past."""
     calibrated: bool = False
-    """Take floor and temperature from the demo itself."""
+    """Take floor and temperature from the demo itself; --temperature is then a factor on the one found."""
+    calibration_episodes: int = 5
+    """Then also from how close the first episodes come to the demo, nothing else of them; 0 for the demo alone."""
     temperature: str = "1.0"
     """Of methods that have one; lower is stricter. 1.0:0.25 falls from the first to the second during the run."""
     floor: float = 0.0
@@ -84,6 +86,7 @@ class RewardConfig:
         RewardSettings(self.distance, self.context, self.direction, self.matcher, False, self.pool)
         Ramp.parse("temperature", self.temperature, above=0)
         require("floor", self.floor, at_least=0)
+        require("calibration_episodes", self.calibration_episodes, at_least=0)
         require("pretrain_fraction", self.pretrain_fraction, above=0, below=1)
         share_or_count("critic_only", self.critic_only)
         if self.scale not in SCALES:

@@ -100,6 +100,16 @@ class Labels:
             self.scale = TARGET / best if best > 0 else None
         return (self.temperature, self.scale) != before
 
+    def calibrate(self, kept: Sequence[Costs]) -> str | None:
+        """Take floor and temperature anew, now that some episodes are known; what changed in words, or None."""
+        wanted = self.config.calibration_episodes
+        if self._calibrations is None or wanted == 0 or len(kept) != wanted:
+            return None
+        self._calibrations = self._base.calibrations(kept)
+        self.reward = self._with(self.stage.matcher)
+        found = self._calibrations[0]
+        return f"calibrated on {wanted} episodes: floor {found['floor']:.4f}, temperature {found['temperature']:.4f}"
+
     def first_scale(self, costs: Costs) -> bool:
         """Take the scale from this episode if none has given it yet; True if it did."""
         if self.scale is not None:
@@ -146,12 +156,18 @@ class Labels:
 
     def state(self) -> dict[str, Any]:
         """What a checkpoint keeps."""
-        return {"stage": self.number, "scale": self.scale, "temperature": self.temperature}
+        return {
+            "stage": self.number,
+            "scale": self.scale,
+            "temperature": self.temperature,
+            "calibrations": self._calibrations,
+        }
 
     def load_state(self, state: dict[str, Any]) -> None:
         """Go on where `state` was."""
         self.number, self.scale = int(state["stage"]), state["scale"]
         self.temperature = float(state["temperature"])
+        self._calibrations = state["calibrations"]
         self.reward = self._with(self.stage.matcher)
 
     def _with(self, matcher: str) -> VideoReward:

@@ -42,12 +42,9 @@ class Learner:
 
     def take(self, episode: PlayedEpisode, digest: str) -> list[str]:
         """Keep an episode, with the reward of now; if that has changed, so has everybody's. What changed, in words."""
-        notes = []
         labels = self.labels
-        told = labels.advance(self.steps)
-        if told is not None:
-            notes.append(told)
-        changed = told is not None
+        notes = [told for told in (labels.advance(self.steps), self._calibrate(episode)) if told is not None]
+        changed = bool(notes)
         if episode.number % self.config.collect.relabel_every == 0:
             changed |= labels.follow(self.steps, self.kept)
         if labels.first_scale(episode.costs):
@@ -63,6 +60,11 @@ class Learner:
             self.relabel()
         self.steps += len(episode)
         return notes
+
+    def _calibrate(self, episode: PlayedEpisode) -> str | None:
+        """With the first episodes; `kept` has not lost any of them yet."""
+        wanted = self.labels.config.calibration_episodes
+        return self.labels.calibrate([*self.kept, episode.costs]) if episode.number + 1 == wanted else None
 
     def relabel(self) -> None:
         """Give every episode kept the reward of now."""

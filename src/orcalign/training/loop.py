@@ -119,6 +119,7 @@ class Training:
         digest = self.store.add(episode)
         for note in learner.take(episode, digest):
             self._write({"kind": "note", "step": learner.steps, "text": note})
+        self.run.add_facts(matcher_settings=labels.orca_settings())
         summary = labels.summary(episode.costs)
         took = time.perf_counter()
         losses = learner.learn()

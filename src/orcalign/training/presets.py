@@ -31,7 +31,7 @@ def paper(task: str) -> TrainConfig:
         demo=DemoConfig(),
         reward=RewardConfig(matcher="orca", critic_only=6000),
         encoder=EncoderConfig(encoder="resnet50", encoder_size=224, encoder_threads=2),
-        agent=AgentSettings(),
+        agent=AgentSettings(gamma=0.9),
         collect=CollectConfig(render="paper", in_flight=0),
         evaluation=EvaluationConfig(),
     )
@@ -48,8 +48,10 @@ def laptop(task: str) -> TrainConfig:
         steps=40_000,
         reward=RewardConfig(critic_only=0.05),
         encoder=EncoderConfig(encoder="efficientnet-lite0", encoder_size=128),
-        agent=AgentSettings(layer_norm=True, batch=256),
-        collect=CollectConfig(frame_size=128, random_steps=0.02, noise_end=0.0),
+        agent=AgentSettings(layer_norm=True, batch=256, gamma=0.9),
+        collect=CollectConfig(
+            frame_size=128, random_steps=500, updates_per_step=1.0, noise="pink", noise_end=0.1
+        ),
         evaluation=EvaluationConfig(eval_every=5000),
     )
     if find_task(task).suite != "nav2d":
