@@ -51,6 +51,7 @@ test-slow: setup ## Fuzz, fault and soak tests
 bench: $(VENV)/.ready ## Measure, and store what was measured in benchmarks/results
 	$(BIN)/python -m benchmarks.matching
 	$(BIN)/python -m benchmarks.score
+	$(BIN)/python -m benchmarks.training
 	$(BIN)/python -m benchmarks.rendering --sheet docs/images/render-comparison.png
 
 docs: $(VENV)/.ready ## Build the documentation into site/

@@ -83,7 +83,7 @@ def test_killed_at_random_times_with_its_collectors_about(tmp_path):
     arguments = ["train", "--resume", str(run.path), "--workers", "2", "--checkpoint-minutes", "0.001"]
     for _ in range(5):
         process = subprocess.Popen(
-            [sys.executable, "-m", "orcalign.cli", *arguments],
+            [Path(sys.executable).parent / "orcalign", *arguments],
             stdout=subprocess.DEVNULL,
             start_new_session=True,
         )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 import warnings
 from collections.abc import Callable, Sequence
@@ -53,7 +54,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     import tyro
 
     words = list(sys.argv[1:] if arguments is None else arguments)
-    words = ["--start-from" if word == "--from" else word for word in words]  # a keyword of Python
+    # The field has another name, because `from` is a keyword of Python.
+    words = [re.sub(r"^--from(?==|$)", "--start-from", word) for word in words]
     try:
         known, prog = commands(words), "orcalign"
     except (ValueError, OSError) as error:

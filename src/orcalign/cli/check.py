@@ -47,9 +47,9 @@ def check(
     from orcalign.matching import MATCHERS, calibrate
     from orcalign.report.exploit_plot import plot_exploits, require_kind
     from orcalign.report.scoring import SHOWN, require_same_shape
-    from orcalign.rewards.settings import calibrates
     from orcalign.rewards import FrameCosts
     from orcalign.rewards import check as check_costs
+    from orcalign.rewards.settings import calibrates
     from orcalign.video.atomic import require_writable
 
     names = tuple(MATCHERS) if method == "all" else tuple(name.strip() for name in method.split(","))

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from orcalign.agents import Policy, episode_noise, make_policy
-from orcalign.envs import find_task, make
+from orcalign.envs import make
 from orcalign.envs.wrappers.compatibility import check_learner
 from orcalign.rewards import VideoReward
 from orcalign.training.config import TrainConfig
@@ -65,7 +65,7 @@ class Collector:
             config.task, collect.render, config.seed, pixels=self._pixels, size=collect.frame_size
         )
         check_learner(self.env, reward, warn_other_task=True)
-        self.world = describe(self.env, self._pixels, find_task(config.task).agent_steps)
+        self.world = describe(self.env, self._pixels)
         self._policy: Policy = make_policy(
             config.agent, self.world.observation_shape, len(self.world.action_low)
         )
@@ -153,7 +153,7 @@ def rescale(
     return low + (action + np.float32(1)) * np.float32(0.5) * (high - low)
 
 
-def describe(env: Any, pixels: bool, agent_steps: int) -> World:
+def describe(env: Any, pixels: bool) -> World:
     """Shapes and limits of an environment, refused if an agent could not act in it."""
     import gymnasium
 
@@ -173,7 +173,7 @@ def describe(env: Any, pixels: bool, agent_steps: int) -> World:
     shape = tuple(int(n) for n in space.shape)
     stored = (shape[0] // STACK, *shape[1:]) if pixels else shape
     low, high = (tuple(float(x) for x in limit) for limit in (actions.low, actions.high))
-    return World(shape, stored, low, high, agent_steps)
+    return World(shape, stored, low, high, env.get_wrapper_attr("task_spec").agent_steps)
 
 
 @contextmanager

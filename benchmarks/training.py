@@ -1,0 +1,258 @@
+"""make bench: agent steps per second of `orcalign train` end to end, and each part of it alone.
+
+python -m benchmarks.training [--quick]
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import tempfile
+import time
+from dataclasses import dataclass, replace
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import gymnasium
+
+from benchmarks.timing import machine, store
+from benchmarks.training_parts import parts_alone
+from orcalign.envs.wrappers import Frames
+from orcalign.training import TrainConfig, Training, preset, start_run
+from orcalign.training.players import InProcess
+
+TASK = "door-close"
+COLLECT = ("simulate", "render", "encode", "match")
+LEARN = ("keep", "update", "wait")
+AUTHORS = "paper, as its authors' code"
+Row = dict[str, Any]
+
+
+class Clock:
+    """Notes when each episode was learned from."""
+
+    def __init__(self) -> None:
+        self.seen: list[tuple[float, Row]] = []
+
+    def write(self, record: Row) -> None:
+        if record["kind"] == "episode":
+            self.seen.append((time.perf_counter(), record))
+
+    @property
+    def steps(self) -> int:
+        return self.seen[-1][1]["step"] if self.seen else 0
+
+
+class BothFrames(gymnasium.Wrapper):  # type: ignore[type-arg]
+    """Draws once more for every frame: the authors' code draws after each of the two simulation steps."""
+
+    def __init__(self, env: Any) -> None:
+        super().__init__(env)
+        while not isinstance(env, Frames):
+            env = env.env
+        self._frames = env
+
+    def render(self) -> Any:
+        self._frames._draw()
+        return self.env.render()
+
+
+@dataclass(frozen=True)
+class Amount:
+    """How long to measure."""
+
+    warm: int = 1000
+    timed: int = 3000
+    warm_paper: int = 63
+    timed_paper: int = 126
+    budget: float = 2.0
+    episodes: int = 5
+
+
+QUICK = Amount(warm=126, timed=252, timed_paper=63, budget=0.2, episodes=1)
+
+
+def without_evaluations(config: TrainConfig) -> TrainConfig:
+    """One short look before the first step is the least that a run can do."""
+    nothing = replace(config.evaluation, eval_every=10**9, eval_episodes=1, eval_shown=0)
+    return replace(config, evaluation=nothing)
+
+
+def laptop(quick: bool) -> TrainConfig:
+    config = without_evaluations(preset("laptop", TASK))
+    if not quick:
+        return config
+    return replace(config, collect=replace(config.collect, learning_starts=63, random_steps=63))
+
+
+def paper(weights: Path, engine: str) -> TrainConfig:
+    """Updates from the first episode on: what an update takes does not depend on how much there is to draw from."""
+    config = without_evaluations(preset("paper", TASK))
+    return replace(
+        config,
+        encoder=replace(config.encoder, weights=str(weights), engine=engine),
+        agent=replace(config.agent, hidden=1024),
+        collect=replace(config.collect, learning_starts=0, random_steps=0),
+    )
+
+
+def random_resnet50(path: Path) -> Path:
+    """A file in torchvision's layout with random weights: as much work as the real ones."""
+    import torch
+    from safetensors.torch import save_file
+
+    from orcalign.encoders.networks.resnet import ResNet
+
+    generator = torch.Generator().manual_seed(0)
+    state = {}
+    for name, tensor in ResNet(50).state_dict().items():
+        if not name.endswith(".weight"):
+            continue
+        deviation = (2 / tensor[0].numel()) ** 0.5
+        state[name] = torch.randn(tensor.shape, generator=generator) * deviation
+        layer = name.removesuffix(".weight")
+        norm = layer.replace("downsample.0", "downsample.1").replace("conv", "bn")
+        # Halved, so that the sums of sixteen blocks stay in range.
+        for part, value in (("weight", 0.5), ("bias", 0.0), ("running_mean", 0.0), ("running_var", 1.0)):
+            state[f"{norm}.{part}"] = torch.full((len(tensor),), value)
+    save_file(state, path)
+    return path
+
+
+def end_to_end(
+    config: TrainConfig, out: Path, workers: int, warm: int, timed: int, both_frames: bool = False
+) -> Row:
+    """Agent steps per second between the first episode that ends after `warm` steps and `timed` steps later."""
+    clock = Clock()
+    training = Training(start_run(config, out), workers, "cpu", [clock], checkpoint_minutes=1e6)
+    if both_frames:
+        assert isinstance(training.players, InProcess)
+        collector = training.players._collector
+        collector.env = BothFrames(collector.env)
+    try:
+        training.go(lambda: clock.steps >= warm + timed)
+    finally:
+        training.close()
+    first = next(k for k, (_, record) in enumerate(clock.seen) if record["step"] >= warm)
+    (begin, before), *rest = clock.seen[first:]
+    steps = rest[-1][1]["step"] - before["step"]
+    parts = {name: sum(record["timing"][name] for _, record in rest) / steps for name in (*COLLECT, *LEARN)}
+    spent = rest[-1][0] - begin
+    return {
+        "steps": steps,
+        "seconds": spent,
+        "steps/s": steps / spent,
+        "updates": rest[-1][1]["updates"] - before["updates"],
+        "seconds per agent step": parts,
+    }
+
+
+def bars(runs: dict[str, Row]) -> list[Row]:
+    rate = {name: row["steps/s"] for name, row in runs.items()}
+    fast = rate["laptop"]
+    wanted = (
+        ("laptop / paper", fast / rate["paper"], 45.0, "100"),
+        (f"laptop / {AUTHORS}", fast / rate[AUTHORS], 45.0, "100"),
+        ("laptop, agent steps/s, on a quiet machine", fast, 80.0, ""),
+        ("collector and learner / one process", fast / rate["laptop, one process"], 1.5, ""),
+    )
+    return [
+        {"bar": name, "value": value, "needed": needed, "goal": goal, "met": value >= needed}
+        for name, value, needed, goal in wanted
+    ]
+
+
+def as_markdown(here: Row, runs: dict[str, Row], alone: dict[str, float], promised: list[Row]) -> str:
+    loop = runs["laptop"]["seconds per agent step"]
+    played_alone = sum(alone[name] for name in ("simulator", "policy", "renderer", "encoder", "match"))
+    limit = 1 / max(played_alone, alone["update"])
+    lines = [
+        "# Training: how fast",
+        "",
+        f"`python -m benchmarks.training` on {here['cpu']}, {here['cores']} cores, Python {here['python']}, torch "
+        f"{here['torch']}; load before it began: {here['load']:.1f}.",
+        f"{TASK}, from the demo to the updated networks, evaluations left out. `paper` has 1,024 hidden units, 480 px",
+        "rendering and ResNet50's layout with **random weights** (the work is the same, the features mean nothing),",
+        "measured from the second episode on, with updates from the first. *As its authors' code* also draws a frame",
+        "after each of the two simulation steps and runs ResNet50 in eager torch; our `paper` draws the one that is",
+        "used and runs the network in OpenVINO.",
+        "",
+        "| bar | measured | needed | goal | met |",
+        "|---|---|---|---|---|",
+        *(
+            f"| {one['bar']} | {one['value']:.3g} | {one['needed']:g} | {one['goal']} "
+            f"| {'yes' if one['met'] else '**no**'} |"
+            for one in promised
+        ),
+        "",
+        "Milliseconds per agent step. With two processes the first four and the others run side by side; in one",
+        "process *wait* is the playing itself.",
+        "",
+        f"| run | agent steps/s | steps timed | {' | '.join((*COLLECT, *LEARN))} |",
+        "|---" * (3 + len(COLLECT) + len(LEARN)) + "|",
+    ]
+    for name, row in runs.items():
+        spent = " | ".join(f"{1e3 * row['seconds per agent step'][part]:.3g}" for part in (*COLLECT, *LEARN))
+        lines.append(f"| {name} | {row['steps/s']:.3g} | {row['steps']:,} | {spent} |")
+    lines += [
+        "",
+        "## Each part of `laptop` alone",
+        "",
+        "With the machine to itself, one thread, best of several. *In the loop* is the same part in the run with a",
+        "collector and a learner, which share caches, memory and whatever else the machine does.",
+        "",
+        "| part | ms per agent step | per second | in the loop, ms | alone / loop |",
+        "|---|---|---|---|---|",
+    ]
+    beside = {
+        "simulator and policy": (alone["simulator"] + alone["policy"], "simulate"),
+        "renderer": (alone["renderer"], "render"),
+        "encoder, 128 px": (alone["encoder"], "encode"),
+        "match and reward": (alone["match"], "match"),
+        "update": (alone["update"], "update"),
+    }
+    for name, (value, part) in beside.items():
+        share = f"{value / loop[part]:.0%}" if loop[part] else "-"
+        lines.append(f"| {name} | {1e3 * value:.3g} | {1 / value:.0f} | {1e3 * loop[part]:.3g} | {share} |")
+    for name in ("simulator", "policy", "update, drawing the batch", "update, matrix products alone"):
+        lines.append(f"| of which {name} | {1e3 * alone[name]:.3g} | {1 / alone[name]:.0f} | | |")
+    rate = runs["laptop"]["steps/s"]
+    slower = "playing" if played_alone > alone["update"] else "learning"
+    lines += [
+        "",
+        f"Playing alone would reach {1 / played_alone:.0f} agent steps/s and learning alone {1 / alone['update']:.0f}; "
+        f"the slower one ({slower}) is the limit of two processes, and the run is at {rate / limit:.0%} of it.",
+        f"An update's matrix products take {alone['update, matrix products alone'] / alone['update']:.0%} of it.",
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def main() -> None:
+    quick = "--quick" in sys.argv
+    amount = QUICK if quick else Amount()
+    here = {**machine(), "torch": version("torch"), "load": os.getloadavg()[0]}
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        # A network with random weights has no place in the user's cache.
+        os.environ["ORCALIGN_CACHE"] = str(folder / "cache")
+        small, weights = laptop(quick), random_resnet50(folder / "resnet50.safetensors")
+        times, few = (amount.warm, amount.timed), (amount.warm_paper, amount.timed_paper)
+        runs = {
+            "laptop": end_to_end(small, folder / "two", 1, *times),
+            "laptop, one process": end_to_end(small, folder / "one", 0, *times),
+            "paper": end_to_end(paper(weights, "auto"), folder / "paper", 0, *few),
+            AUTHORS: end_to_end(paper(weights, "torch"), folder / "authors", 0, *few, both_frames=True),
+        }
+        alone = parts_alone(small, folder / "two" / "demo", amount.budget, amount.episodes)
+    promised = bars(runs)
+    table = as_markdown(here, runs, alone, promised)
+    print(table)
+    if not quick:
+        content = {"machine": here, "bars": promised, "runs": runs, "alone, seconds per agent step": alone}
+        store("training", {"command": "python -m benchmarks.training", **content}, table)
+        print("stored in benchmarks/results")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,283 @@
+"""orcalign train, from the words to the files: nav2d and tiny networks, nothing replaced."""
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+import yaml
+from cli.small_commands import TINY, last_words, refused, train, two_stages
+from training.small_runs import assert_same
+
+import orcalign
+from orcalign.cli import main
+from orcalign.envs import make_demo
+from orcalign.training import RunFolder
+from orcalign.training.checkpoint import Checkpoints
+from orcalign.video import read_video
+
+# What people put into my_robot.py.
+OWN_WORLD = """
+import gymnasium
+from orcalign.envs.nav2d import Nav2D
+
+def make_env(render_mode=None):
+    return gymnasium.wrappers.TimeLimit(Nav2D(render_mode=render_mode), 30)
+"""
+
+
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory):
+    return two_stages(tmp_path_factory.mktemp("runs") / "run")
+
+
+def printed(capsys, *words):
+    capsys.readouterr()
+    main(["train", *(str(word) for word in words), "--print-config"])
+    return capsys.readouterr().out
+
+
+@pytest.fixture
+def copied(finished, tmp_path):
+    """The same, to write into."""
+    return RunFolder(shutil.copytree(finished.path, tmp_path / "run"))
+
+
+def test_a_run_leaves_everything_behind(finished):
+    path = finished.path
+    page = (path / "report.html").read_text()
+    assert "nav2d" in page
+    assert 'id="charts"' in page
+    assert 'id="learner-frame"' in page  # the policy beside the video
+    kinds = [record["kind"] for record in finished.records()]
+    assert kinds.count("episode") == 6
+    evaluations = list(finished.records("evaluation"))
+    assert [one["step"] for one in evaluations] == [0, 90, 180]
+    assert all(len(one["returns"]) == 2 for one in evaluations)
+    assert [one["stage"] for one in finished.records("episode")] == ["temporal_ot"] * 3 + ["orca"] * 3
+    for name in ("last", "best"):
+        assert orcalign.load_policy(path, name).task == "nav2d"
+    for step in (0, 90, 180):
+        video = read_video(path / "videos" / f"{step:010d}-0.mp4").frames
+        assert video.shape == (30, 64, 64, 3)
+    assert len(finished.demos()) == 2
+    assert finished.facts["task"] == "nav2d"
+
+
+def test_tensorboard_reads_the_same_numbers(finished):
+    from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
+
+    events = EventAccumulator(str(finished.path / "tensorboard"))
+    events.Reload()
+    recorded = {one["step"]: one["coverage"] for one in finished.records("evaluation")}
+    shown = {event.step: event.value for event in events.Scalars("eval/coverage")}
+    assert shown == pytest.approx(recorded)
+    assert len(events.Scalars("train/reward")) == 6
+
+
+def test_the_number_of_collectors_changes_nothing(finished, tmp_path):
+    words = ("--config", finished.config_file)
+    assert_same(finished, train(tmp_path / "run", *words, workers=0))
+
+
+def test_a_printed_config_can_be_fed_back(tmp_path, capsys):
+    text = printed(
+        capsys,
+        "--task",
+        "nav2d",
+        *TINY[:2],
+        "--temperature",
+        "1:0.5",
+        "--set",
+        "gamma=0.9",
+        "--matcher",
+        "orca_progress",
+    )
+    values = yaml.safe_load(text)
+    assert (values["task"], values["agent"]["hidden"], values["reward"]["set"]) == (
+        "nav2d",
+        16,
+        ["gamma=0.9"],
+    )
+    (tmp_path / "config.yaml").write_text(text)
+    assert printed(capsys, "--config", tmp_path / "config.yaml") == text
+    changed = printed(capsys, "--config", tmp_path / "config.yaml", "--hidden", 32)
+    assert changed == text.replace("hidden: 16", "hidden: 32")
+
+
+def test_printing_a_config_writes_nothing(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    printed(capsys, "--task", "nav2d", "--out", "run")
+    assert not list(tmp_path.iterdir())
+
+
+def test_presets_are_the_defaults(capsys):
+    laptop, paper = (
+        yaml.safe_load(printed(capsys, "--task", "door-close", *words))
+        for words in ((), ("--preset=paper", "--steps", 5))
+    )
+    assert (laptop["encoder"]["encoder"], laptop["collect"]["render"]) == ("efficientnet-lite0", "fast")
+    assert (paper["encoder"]["encoder"], paper["collect"]["render"], paper["steps"]) == (
+        "resnet50",
+        "paper",
+        5,
+    )
+
+
+def test_the_paper_without_its_encoder_stops_before_it_begins(tmp_path, monkeypatch, capsys):
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path / "hub"))
+    error = refused(capsys, "train", "--task", "door-close", "--preset", "paper", "--out", tmp_path / "run")
+    assert "resnet50" in error
+    assert "--weights" in error
+    assert not (tmp_path / "run").exists()
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ((), "no task was given; say which: --task door-close"),
+        (("--task", "nav2x"), "did you mean 'nav2d'?"),
+        (("--task", "nav2d", "--preset", "laptob"), "did you mean 'laptop'?"),
+        (("--task", "nav2d", "--matcher", "orka"), "did you mean 'orca'?"),
+        (("--task", "nav2d", "--steps", "0"), "steps is 0; it must be at least 1"),
+        (("--task", "nav2d", "--workers", "-1"), "workers is -1; it must be at least 0"),
+        (("--task", "nav2d", "--demo", "no.mp4"), "no.mp4"),
+        (("--task", "nav2d", "--device", "abacus"), "one of auto, cuda, mps, cpu"),
+        (("--task", "nav2d", "--from", "nowhere"), "'nowhere' has no checkpoint to start from"),
+        (("--task", "drawer-open"), "give a video with --demo"),
+        (("--task", "no_such_module:make"), "'no_such_module', which Python does not find"),
+        (("--config", "no.yaml"), "no.yaml: No such file"),
+        (("--resume", "nowhere"), "'nowhere' is not a run"),
+    ],
+)
+def test_mistakes_end_in_one_line_and_leave_nothing(tmp_path, monkeypatch, capsys, words, message):
+    monkeypatch.chdir(tmp_path)
+    assert message in last_words(capsys, "train", *TINY, "--workers", "0", "--out", "run", *words)
+    assert not (tmp_path / "run").exists()
+
+
+def test_actions_that_no_agent_can_take_leave_no_folder_in_the_way(tmp_path, capsys):
+    words = ("train", "--task", "nav2d-grid", "--workers", "0", "--out", tmp_path / "run")
+    assert "Discrete" in last_words(capsys, *words)
+    assert not (tmp_path / "run").exists()
+
+
+def test_a_folder_in_use_is_not_touched(copied, capsys):
+    before = copied.metrics_file.read_bytes()
+    error = refused(capsys, "train", "--task", "nav2d", "--out", copied.path)
+    assert f"orcalign train --resume {copied.path}" in error
+    assert copied.metrics_file.read_bytes() == before
+
+
+def test_a_finished_run_resumes_to_itself(copied, finished, capsys):
+    main(["train", "--resume", str(copied.path), "--workers", "0"])
+    shown = capsys.readouterr()
+    assert "going on from step 180" in shown.err
+    assert shown.out.strip() == f"open {copied.path / 'report.html'}"
+    assert_same(finished, copied)
+
+
+@pytest.mark.timeout(120)
+def test_ctrl_c_saves_and_says_how_to_go_on(tmp_path, capsys):
+    whole = train(tmp_path / "whole", "--task", "nav2d", steps=600)
+    command = Path(sys.executable).with_name("orcalign")
+    words = ["train", *TINY, "--task", "nav2d", "--steps", "600", "--out", str(tmp_path / "run")]
+    # A session of its own: as in a terminal, Ctrl-C reaches learner and collector alike.
+    with subprocess.Popen(
+        [command, *words], stderr=subprocess.PIPE, text=True, start_new_session=True
+    ) as process:
+        assert process.stderr is not None
+        for line in process.stderr:
+            if "evaluation at step 90" in line:
+                break
+        os.killpg(process.pid, signal.SIGINT)
+        said = process.stderr.read()
+    assert process.returncode == 130, said
+    assert "Traceback" not in said
+    assert "stopping after this episode" in said
+    assert f"Go on with: orcalign train --resume {tmp_path / 'run'}" in said
+    assert (tmp_path / "run" / "report.html").exists()
+    saved = Checkpoints(tmp_path / "run" / "checkpoints").steps()[-1]
+    assert 90 <= saved < 600
+
+    main(["train", "--resume", str(tmp_path / "run"), "--workers", "0"])
+    assert f"going on from step {saved:,}" in capsys.readouterr().err
+    assert_same(whole, RunFolder(tmp_path / "run"))
+
+
+def test_a_second_run_begins_with_the_networks_of_the_first(finished, tmp_path):
+    """All steps critic-only: the actor at the end is the one that the other run ended with."""
+    words = ("--task", "nav2d", "--demos", 2, "--from", finished.path, "--critic-only", 300)
+    run = train(tmp_path / "run", *words)
+    state = np.random.default_rng(0).random(4).astype(np.float32)
+    old, new = orcalign.load_policy(finished.path), orcalign.load_policy(run.path)
+    np.testing.assert_array_equal(new(state), old(state))
+    fresh = train(tmp_path / "fresh", "--task", "nav2d", steps=30)
+    assert not np.array_equal(orcalign.load_policy(fresh.path)(state), old(state))
+
+
+def test_sac(tmp_path):
+    run = train(tmp_path / "run", "--task", "nav2d", "--agent", "sac", steps=120)
+    *_, last = run.records("episode")
+    assert last["updates"] == 30
+    assert np.isfinite([value for value in last.values() if isinstance(value, float)]).all()
+
+
+def test_a_policy_on_pixels(tmp_path):
+    words = ("--policy-input", "pixels", "--learning-starts", 50, "--updates-per-step", 0.2)
+    run = train(tmp_path / "run", "--task", "nav2d", *words, steps=60)
+    *_, last = run.records("episode")
+    assert last["updates"] == 2
+    policy = orcalign.load_policy(run.path)
+    assert policy.observation_shape == (9, 84, 84)
+    assert policy(np.zeros((9, 84, 84), np.uint8)).shape == (2,)
+
+
+@pytest.mark.parametrize("workers", [0, pytest.param(1, marks=pytest.mark.slow)])
+def test_a_world_and_a_video_of_ones_own(tmp_path, monkeypatch, workers):
+    """The command finds my_robot.py where it is typed, and so do eval, report and collector processes."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", [*sys.path])
+    monkeypatch.delitem(sys.modules, "my_robot", raising=False)
+    (tmp_path / "my_robot.py").write_text(OWN_WORLD)
+    demo, _ = make_demo("nav2d", misaligned=True)
+    demo.save(tmp_path / "demo")
+    words = (
+        "--task",
+        "my_robot:make_env",
+        "--demo",
+        "demo/demo.mp4",
+        "--encoder",
+        "pixels",
+        "--encoder-size",
+        16,
+    )
+    run = train("run", *words, steps=90, workers=workers)
+    assert run.facts["expert_return"] is None
+    assert len(run.demos()[0]) == len(demo)
+    assert run.demos()[0].task is None
+    *_, last = run.records("evaluation")
+    assert last["normalised"] is None
+    assert last["coverage"] > 0
+    main(["eval", "run", "--episodes", "1"])
+    main(["report", "run"])
+    assert orcalign.load_policy("run").task == "my_robot:make_env"
+
+
+def test_help_names_what_people_need(capsys):
+    with pytest.raises(SystemExit) as exit_info:
+        main(["train", "--help"])
+    assert exit_info.value.code == 0
+    text = capsys.readouterr().out
+    for option in (
+        "task", "steps", "seed", "demo", "matcher", "temperature", "calibrated", "pretrain", "preset", "config",
+        "out", "resume", "workers", "device", "print-config", "policy-input", "agent", "encoder", "weights",
+        "eval-every", "in-flight", "learning-rate",
+    ):  # fmt: skip
+        assert f"--{option} " in text, option
