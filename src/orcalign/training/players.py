@@ -157,8 +157,10 @@ def _gone(k: int, process: Any) -> str:
     process.join(5)
     code = process.exitcode
     how = f"was killed by {signal.Signals(-code).name}" if code and code < 0 else f"ended with code {code}"
-    return f"collector {k} {how} (out of memory, or stopped from outside; a script of your own needs "
+    return (
+        f"collector {k} {how} (out of memory, or stopped from outside; a script of your own needs "
         "`if __name__ == '__main__':` around what it does); nothing that was saved is lost."
+    )
 
 
 def work(pipe: Any, config: TrainConfig, demo: str) -> None:
