@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 # Headless drawing for simulators, a browser for the tests of the report page.
 DEBIAN := chromium chromium-driver libosmesa6 libegl1 libgl1-mesa-dri
 
-.PHONY: help setup demo test test-slow lint bench docs clean
+.PHONY: help setup demo test test-slow lint bench reproduce docs clean
 
 help: ## Show this help
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 14
@@ -52,7 +52,13 @@ bench: $(VENV)/.ready ## Measure, and store what was measured in benchmarks/resu
 	$(BIN)/python -m benchmarks.matching
 	$(BIN)/python -m benchmarks.score
 	$(BIN)/python -m benchmarks.training
+	$(BIN)/python -m benchmarks.sweep --ray
+	$(BIN)/python -m benchmarks.latency
 	$(BIN)/python -m benchmarks.rendering --sheet docs/images/render-comparison.png
+
+reproduce: $(VENV)/.ready ## Table 1 of the paper at the laptop budget, for many hours; goes on where it was stopped
+	$(BIN)/orcalign sweep misaligned
+	$(BIN)/orcalign table misaligned
 
 docs: $(VENV)/.ready ## Build the documentation into site/
 	$(BIN)/mkdocs build --strict --quiet

@@ -22,13 +22,17 @@ def commands(words: Sequence[str] = ()) -> dict[str, Callable[..., None]]:
         doctor,
         evaluate,
         methods,
+        plot,
         report,
         score,
+        studies,
+        sweep,
+        table,
         tasks,
         toy,
         train,
         warmup,
-    )
+    )  # fmt: skip
 
     return {
         "score": score.score,
@@ -36,6 +40,10 @@ def commands(words: Sequence[str] = ()) -> dict[str, Callable[..., None]]:
         "train": train.command(words),
         "eval": evaluate.evaluate,
         "report": report.report,
+        "studies": studies.studies,
+        "sweep": sweep.sweep,
+        "table": table.table,
+        "plot": plot.plot,
         "demo make": demo_make.make,
         "demo import": demo.import_,
         "demo warp": demo.warp,
@@ -107,6 +115,9 @@ EXTRAS = {
     "gymnasium": "train",
     "metaworld": "train",
     "mujoco": "train",
+    "yaml": "train",
+    "tensorboard": "train",
+    "ray": "ray",
 }
 """Package to the extra that brings it; what is not here comes with `video`."""
 

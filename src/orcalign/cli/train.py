@@ -58,7 +58,7 @@ def train(
     config_file: Annotated[Path | None, tyro.conf.arg(name="config")] = None,
     out: Path | None = None,
     resume: Path | None = None,
-    workers: int = 1,
+    workers: str = "1",
     device: str = "auto",
     checkpoint_minutes: float = 2.0,
     wandb: bool = False,
@@ -78,7 +78,8 @@ def train(
         config_file: Take them from this file instead, such as the config.yaml of another run.
         out: Folder of the run; left out, runs/TASK-METHOD-seedN.
         resume: Go on with the run in this folder; settings are those it began with.
-        workers: Collector processes; 0 plays in the learner's own. Changes the time, not the result.
+        workers: Collector processes, or Ray actors as in ray:8; 0 plays in the learner's own. Changes the time, not the
+            result.
         device: Of the learner: auto, cpu, cuda or mps.
         checkpoint_minutes: Time between checkpoints.
         wandb: Also report to Weights & Biases.
@@ -87,9 +88,9 @@ def train(
     from orcalign.training import start_run
     from orcalign.training.ranges import require
     from orcalign.training.run_folder import RunFolder, config_text
-    from orcalign.training.setup import choose_device
+    from orcalign.training.setup import choose_device, parse_workers
 
-    require("workers", workers, at_least=0)
+    parse_workers(workers)
     require("checkpoint_minutes", checkpoint_minutes, at_least=0)
     if resume is None and needs_task:
         raise ValueError("no task was given; say which: --task door-close (`orcalign tasks` lists them).")
@@ -177,7 +178,7 @@ def _require_weights(config: TrainConfig) -> None:
 
 
 def _set_up(
-    run: RunFolder, workers: int, device: str, wandb: bool, checkpoint_minutes: float, stack: ExitStack
+    run: RunFolder, workers: str, device: str, wandb: bool, checkpoint_minutes: float, stack: ExitStack
 ) -> Training:
     from orcalign.training import Training
 

@@ -31,7 +31,7 @@ class Training:
     def __init__(
         self,
         run: RunFolder,
-        workers: int = 1,
+        workers: int | str = 1,
         device: str = "auto",
         watchers: Iterable[Watcher] = (),
         checkpoint_minutes: float = 2.0,

@@ -48,7 +48,7 @@ def laptop(task: str) -> TrainConfig:
         steps=40_000,
         reward=RewardConfig(critic_only=0.05),
         encoder=EncoderConfig(encoder="efficientnet-lite0", encoder_size=128),
-        agent=AgentSettings(layer_norm=True, batch=256, gamma=0.9),
+        agent=AgentSettings(layer_norm=True, batch=128, gamma=0.9),
         collect=CollectConfig(
             frame_size=128, random_steps=500, updates_per_step=1.0, noise="pink", noise_end=0.1
         ),

@@ -58,17 +58,42 @@ def make_collector(config: TrainConfig, demo: Path) -> Collector:
     return Collector(config, make_reward(config, demo))
 
 
-def make_players(config: TrainConfig, demo: Path, workers: int) -> tuple[Players, VideoReward]:
-    """As many collector processes (for 0, this one), and the reward; they get ready side by side."""
-    if workers == 0:
+def make_players(config: TrainConfig, demo: Path, workers: int | str) -> tuple[Players, VideoReward]:
+    """As many collector processes (for 0, this one; for "ray:8", Ray actors), and the reward, side by side."""
+    kind, count = parse_workers(workers)
+    players: Players
+    if count == 0:
         collector = make_collector(config, demo)
         return InProcess(collector), collector.reward
-    players = Processes(config, demo, workers)
+    if kind == "ray":
+        from orcalign.training.ray_players import RayPlayers
+
+        players = RayPlayers(config, demo, count)
+    else:
+        players = Processes(config, demo, count)
     try:
         return players, make_reward(config, demo)
     except BaseException:
         players.close()
         raise
+
+
+def parse_workers(given: int | str) -> tuple[str, int]:
+    """What kind of collectors, and how many.
+
+    >>> parse_workers("2"), parse_workers("ray:8")
+    (('process', 2), ('ray', 8))
+    >>> parse_workers("many")
+    Traceback (most recent call last):
+    ...
+    ValueError: workers is 'many'; it must be a number of processes from 0, or of Ray actors, as in ray:8.
+    """
+    kind, colon, number = str(given).rpartition(":")
+    if (colon and kind != "ray") or not number.isdigit() or (colon and int(number) == 0):
+        raise ValueError(
+            f"workers is {given!r}; it must be a number of processes from 0, or of Ray actors, as in ray:8."
+        )
+    return ("ray" if colon else "process"), int(number)
 
 
 def limit_threads(config: TrainConfig) -> None:

@@ -1,0 +1,50 @@
+"""orcalign plot"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Literal
+
+import tyro
+
+
+def plot(
+    study: Annotated[str, tyro.conf.Positional, tyro.conf.arg(metavar="STUDY")],
+    /,
+    kind: tuple[Literal["curves", "bars", "profiles"], ...] = ("curves", "bars", "profiles"),
+    metric: str | None = None,
+    only: tuple[str, ...] = (),
+    out: Path | None = None,
+    preset: str | None = None,
+    steps: int | None = None,
+    seeds: int | None = None,
+    save: Path | None = None,
+    ending: Literal["png", "svg", "pdf"] = "png",
+) -> None:
+    """Pictures of a study, as far as it has been run.
+
+    Args:
+        study: One of `orcalign studies`, or a YAML file.
+        kind: curves (with bands), bars (with the paper's own values), profiles (share of runs above a score).
+        metric: normalised, return, success_rate or coverage; left out, the study's own.
+        only: Part of the grid, as axis=value,axis=value.
+        out: Folder of the sweep; left out, runs/STUDY.
+        preset: Of the sweep; left out, that of the last one in the folder.
+        steps: The same.
+        seeds: The same.
+        save: Folder for the pictures; left out, that of the sweep.
+        ending: Kind of file.
+    """
+    from orcalign.cli.table import planned
+    from orcalign.experiments.shipped import find_study
+    from orcalign.report.study_plots import plot_study
+    from orcalign.video.atomic import require_writable
+
+    if find_study(study).kind == "latency":
+        raise ValueError("the study 'latency' has a table only: orcalign table latency.")
+    plan, folder = planned(study, only, out, preset, steps, seeds)
+    for one in kind:
+        path = (save or folder) / f"{plan.study.name}-{one}.{ending}"
+        require_writable(path)
+        plot_study(plan, folder, one, path, metric)
+        print(f"open {path}")

@@ -1,0 +1,157 @@
+"""orcalign sweep"""
+
+from __future__ import annotations
+
+import shlex
+import signal
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import tyro
+
+if TYPE_CHECKING:
+    from orcalign.experiments.sweep import Progress
+
+
+def sweep(
+    study: Annotated[str, tyro.conf.Positional, tyro.conf.arg(metavar="STUDY")],
+    /,
+    only: tuple[str, ...] = (),
+    preset: Literal["laptop", "paper"] = "laptop",
+    steps: int | None = None,
+    seeds: int | None = None,
+    out: Path | None = None,
+    backend: Literal["local", "ray"] = "local",
+    jobs: int = 1,
+    workers: int | None = None,
+    device: str = "auto",
+    retries: int = 2,
+    checkpoint_minutes: float = 2.0,
+    wait: bool = False,
+    dry_run: bool = False,
+) -> None:
+    """Run a study: what is missing, nothing twice. Stop it and start it again as you like.
+
+    orcalign sweep misaligned --only task=door-close,method=orca_progress
+
+    Args:
+        study: One of `orcalign studies`, or a YAML file.
+        only: Part of the grid, as axis=value,axis=value; several values of an axis add up.
+        preset: laptop, or paper (its exact protocol, with its budget).
+        steps: Agent steps of every run, in the place of the budget's.
+        seeds: Runs of every cell, in the place of the budget's.
+        out: Folder; left out, runs/STUDY. Studies that share a folder share runs.
+        backend: Where runs take place: local, or ray (the cluster at RAY_ADDRESS, or one on this machine).
+        jobs: Runs at the same time; with ray 0 means as many as the cluster has CPUs for.
+        workers: Collector processes of each run; left out, 1 if there is one job at a time, else 0.
+        device: Of the learners: auto, cpu, cuda or mps.
+        retries: How often a run that failed is tried again.
+        checkpoint_minutes: Time between checkpoints of a run.
+        wait: Wait for another sweep in the same folder to end.
+        dry_run: Say what would be done, and do nothing.
+    """
+    from orcalign.experiments.live import SweepView, summary
+    from orcalign.experiments.planning import plan_study
+    from orcalign.experiments.shipped import find_study
+    from orcalign.experiments.study import parse_only
+    from orcalign.experiments.sweep import SweepSettings, read_progress, sweep_study
+    from orcalign.training.ranges import require
+
+    chosen = find_study(study)
+    folder = out or Path("runs") / chosen.name
+    if chosen.kind == "latency":
+        _latency(folder, dry_run)
+        return
+    require("jobs", jobs, at_least=0 if backend == "ray" else 1)
+    plan = plan_study(chosen, preset, steps, seeds, parse_only(only))
+    if dry_run:
+        _show_plan(read_progress(plan, folder))
+        return
+    per_run = workers if workers is not None else int(backend == "local" and jobs == 1)
+    settings = SweepSettings(retries, per_run, device, checkpoint_minutes, wait)
+    with SweepView() as view, _stop_on_interrupt() as stop:
+        progress = sweep_study(
+            plan, folder, _backend(backend, folder, jobs, per_run, device), settings, view, stop
+        )
+    for id, error in progress.failed.items():
+        key = plan.jobs[id].cell.key
+        print(
+            f"failed: {plan.jobs[id].cell.values}: {error} ({folder / 'cells' / key / 'log.txt'})",
+            file=sys.stderr,
+        )
+    print(summary(progress))
+    again = f"orcalign {shlex.join(sys.argv[1:])}"
+    if progress.stopped:
+        print(f"stopped and saved; go on with: {again}", file=sys.stderr)
+        sys.exit(130)
+    if not progress.complete:
+        print(f"try those that failed again with: {again}", file=sys.stderr)
+        sys.exit(1)
+    print(f"see: orcalign table {study}" + (f" --out {shlex.quote(str(out))}" if out else ""))
+
+
+def _backend(name: str, folder: Path, jobs: int, workers: int, device: str) -> Callable[[], Any]:
+    if name == "ray":
+        from orcalign.experiments.ray_backend import RayBackend
+
+        return lambda: RayBackend(folder, jobs, cpus=1 + workers, gpus=1 if device == "cuda" else 0)
+    from orcalign.experiments.local import LocalBackend
+
+    return lambda: LocalBackend(folder, jobs)
+
+
+def _latency(folder: Path, dry_run: bool) -> None:
+    from orcalign.experiments.latency import measure_latency, write_latency
+
+    if dry_run:
+        print("1 measurement: the latency of every method, with and without encoding")
+        return
+    path = write_latency(folder, measure_latency())
+    print(f"numbers: {path}; see: orcalign table latency")
+
+
+def _show_plan(progress: Progress) -> None:
+    from rich.console import Console
+    from rich.table import Table
+
+    from orcalign.experiments.cell_folder import CellFolder
+    from orcalign.experiments.live import job_steps, name_of, summary
+
+    table = Table(box=None, padding=(0, 2, 0, 0))
+    for heading in ("cell", "state", "steps", "run"):
+        table.add_column(
+            heading, no_wrap=heading == "cell", justify="right" if heading == "steps" else "left"
+        )
+    for id, job in progress.plan.jobs.items():
+        folder = CellFolder(progress.out, job.cell.key)
+        state = "done" if id in progress.done else "missing"
+        if state == "missing" and folder.started():
+            state = f"at step {folder.steps():,}"
+        if state != "done" and folder.failed_file.is_file():
+            state += ", failed before"
+        table.add_row(id, state, f"{job_steps(job):,}", name_of(job))
+    console = Console()
+    console.print(table)
+    left = sum(job_steps(job) for id, job in progress.plan.jobs.items() if id not in progress.done)
+    console.print(f"{summary(progress)}: {left:,} agent steps", highlight=False)
+
+
+@contextmanager
+def _stop_on_interrupt() -> Iterator[Callable[[], bool]]:
+    """Ctrl-C lets every run save; a second one stops at once."""
+    asked: list[int] = []
+
+    def interrupted(number: int, frame: Any) -> None:
+        asked.append(number)
+        if len(asked) > 1:
+            raise KeyboardInterrupt
+        print("stopping: every run ends its episode and saves; Ctrl-C again stops at once.", file=sys.stderr)
+
+    before = signal.signal(signal.SIGINT, interrupted)
+    try:
+        yield lambda: bool(asked)
+    finally:
+        signal.signal(signal.SIGINT, before)

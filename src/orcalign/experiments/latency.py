@@ -1,0 +1,169 @@
+"""The latency study: how long the reward of a rollout takes, by method, with and without encoding.
+
+Rollouts of 100 and 300 frames against a demo of 100, as in the paper's appendix. Demo and rollouts are scripted-expert
+episodes of a Meta-world task, stretched to these lengths, so that encoder and transport have real work to do.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from orcalign.experiments.methods import METHODS
+from orcalign.experiments.paper_values import paper_table
+from orcalign.experiments.statistics import mean_and_error
+from orcalign.video.atomic import write_file
+
+DEMO_FRAMES = 100
+LENGTHS = (100, 300)
+METHOD_NAMES = ("ot", "threshold", "orca", "orca_progress", "dtw", "temporal_ot")
+FORMAT = 1
+
+
+def measure_latency(
+    rollouts: int = 100,
+    encoded: int = 10,
+    task: str = "lever-pull",
+    encoder: str | None = None,
+    tell: Callable[[str], None] = lambda text: None,
+) -> dict[str, Any]:
+    """Milliseconds of every part, as mean and standard error.
+
+    Args:
+        rollouts: how often every method is measured.
+        encoded: how often encoder and distances are; they are the same for every method and take most of the time.
+        task: whose expert plays.
+        encoder: name of the encoder; left out, the default one.
+        tell: is given notes for people.
+    """
+    from orcalign.encoders import make_encoder
+    from orcalign.rewards import VideoReward
+
+    demo, *others = (_episode(task, seed) for seed in range(3))
+    made = make_encoder() if encoder is None else make_encoder(encoder)
+    reward = VideoReward(_stretched(demo, DEMO_FRAMES), made)
+    lengths: dict[str, Any] = {}
+    for frames in LENGTHS:
+        tell(f"rollouts of {frames} frames")
+        clips = [_stretched(one, frames) for one in others]
+        encoding = _in_turn({"all": (made, clips)}, encoded)["all"]
+        features = [made(clip) for clip in clips]
+        costs = [reward.frame_costs[0](one) for one in features]
+        rewards = {name: reward.with_matcher(METHODS[name].reward["matcher"], [{}]) for name in METHOD_NAMES}
+        matching = _in_turn(
+            {name: (one.score_costs, [[cost] for cost in costs]) for name, one in rewards.items()}, rollouts
+        )
+        scoring = _in_turn(
+            {
+                "distance": (reward.frame_costs[0], features),
+                **{name: (one.score_features, features) for name, one in rewards.items()},
+            },
+            encoded,
+        )
+        methods = {
+            name: {"matching": mean_and_error(matching[name]), "reward": mean_and_error(scoring[name])}
+            for name in METHOD_NAMES
+        }
+        lengths[str(frames)] = {
+            "encoding": mean_and_error(encoding),
+            "distance": mean_and_error(scoring["distance"]),
+            "methods": methods,
+        }
+    return {
+        "format": FORMAT,
+        "encoder": made.name,
+        "encoder_size": made.size,
+        "task": task,
+        "demo_frames": DEMO_FRAMES,
+        "rollouts": rollouts,
+        "encoded": encoded,
+        "lengths": lengths,
+    }
+
+
+def latency_table(found: dict[str, Any]) -> str:
+    """Ours beside the paper's, as Markdown."""
+    paper = paper_table("latency")
+    assert paper is not None
+    lines = [
+        "# Latency of the reward",
+        "",
+        f"Milliseconds for one rollout against a demo of {found['demo_frames']} frames, mean (standard error); "
+        f"{found['encoder']} at {found['encoder_size']} px, expert episodes of {found['task']} stretched to length.",
+        "*Matching* has the matrix of distances, *reward* the features (it computes distances, context and matching), "
+        "*with encoding* the frames.",
+        f"The paper's ({paper.source}) are with its encoder on its machine: compare the order of methods, not numbers.",
+    ]
+    for frames, row in found["lengths"].items():
+        encoding, error = row["encoding"]
+        lines += [
+            "",
+            f"**{frames} frames**: encoding {encoding:.0f} ({error or 0:.0f}), distances {row['distance'][0]:.2f} "
+            f"({row['distance'][1]:.2f}).",
+            "",
+            "| method | matching | reward | with encoding | paper |",
+            "|---|---|---|---|---|",
+        ]
+        theirs = paper.values[frames]
+        for name, entry in sorted(row["methods"].items(), key=lambda item: item[1]["matching"][0]):
+            known = theirs.get(name)
+            lines.append(
+                f"| {METHODS[name].label} | {_pair(entry['matching'], 3)} | {_pair(entry['reward'], 2)} "
+                f"| {encoding + entry['reward'][0]:.0f} | {_pair(known, 1) if known else '-'} |"
+            )
+    return "\n".join(lines) + "\n"
+
+
+def write_latency(folder: Path, found: dict[str, Any]) -> Path:
+    """Keep the numbers."""
+    folder.mkdir(parents=True, exist_ok=True)
+    write_file(folder / "latency.json", (json.dumps(found, indent=1) + "\n").encode())
+    return folder / "latency.json"
+
+
+def read_latency(folder: Path) -> dict[str, Any]:
+    """What `write_latency` kept."""
+    path = folder / "latency.json"
+    if not path.is_file():
+        raise FileNotFoundError(f"{str(path)!r} is not there; measure first: orcalign sweep latency.")
+    try:
+        found: dict[str, Any] = json.loads(path.read_text("utf-8"))
+        if found["format"] == FORMAT:
+            return found
+    except (ValueError, KeyError, TypeError):
+        pass
+    raise ValueError(f"{str(path)!r} cannot be read; measure again: orcalign sweep latency.")
+
+
+def _pair(pair: tuple[float, float | None], digits: int) -> str:
+    mean, error = pair
+    return f"{mean:.{digits}f} ({error or 0:.{digits}f})"
+
+
+def _episode(task: str, seed: int) -> npt.NDArray[np.uint8]:
+    from orcalign.envs import make_demo
+
+    return make_demo(task, seed)[0].frames
+
+
+def _stretched(frames: npt.NDArray[np.uint8], length: int) -> npt.NDArray[np.uint8]:
+    picked: npt.NDArray[np.uint8] = frames[np.linspace(0, len(frames) - 1, length).round().astype(int)]
+    return picked
+
+
+def _in_turn(calls: dict[str, tuple[Callable[[Any], Any], list[Any]]], count: int) -> dict[str, list[float]]:
+    """Milliseconds of so many calls of each, which take turns: a busy moment should not hit one of them alone."""
+    times: dict[str, list[float]] = {name: [] for name in calls}
+    for k in range(-1, count):
+        for name, (call, inputs) in calls.items():
+            start = time.perf_counter()
+            call(inputs[k % len(inputs)])
+            if k >= 0:  # the first compiles, and finds its memory
+                times[name].append(1000 * (time.perf_counter() - start))
+    return times

@@ -1,0 +1,185 @@
+"""Jobs as Ray tasks: on the cluster at RAY_ADDRESS, or on one that is started on this machine.
+
+Where all machines see the sweep's folder, a job runs in it and saves its checkpoints there, so that a machine that dies
+costs minutes. Where they do not, the cell travels to the job and back through Ray's object store, when the job ends.
+"""
+
+from __future__ import annotations
+
+import secrets
+import shutil
+import tempfile
+import time
+import traceback
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from orcalign.experiments.cell_folder import CellFolder
+from orcalign.experiments.cell_run import JobOrder, run_job
+from orcalign.experiments.local import Answer
+from orcalign.training.ray_players import pack, unpack
+from orcalign.training.ray_session import connect
+
+PROBE = "ray-probe"
+ASK_SECONDS = 1.0
+"""Between two questions whether to stop."""
+
+
+class RayBackend:
+    """A `Backend` on a Ray cluster.
+
+    Args:
+        out: folder of the sweep.
+        jobs: at the same time; 0 for as many as the cluster has CPUs for.
+        cpus: that a job asks for.
+        gpus: the same.
+        shared: whether all machines see the folder; None finds out.
+    """
+
+    def __init__(
+        self, out: Path, jobs: int = 0, cpus: float = 1, gpus: float = 0, shared: bool | None = None
+    ) -> None:
+        self._ray = ray = connect()
+        self._out, self._jobs, self._cpus = out.resolve(), jobs, cpus
+        self._flag = ray.remote(num_cpus=0)(StopFlag).remote()
+        # The sweep counts attempts; Ray's own would hide them.
+        self._task = ray.remote(num_cpus=cpus, num_gpus=gpus, max_retries=0)(ray_job)
+        self._running: dict[Any, JobOrder] = {}
+        self.shared = self._everybody_sees() if shared is None else shared
+
+    @property
+    def slots(self) -> int:
+        """As told, or as many as fit on the cluster as it is now."""
+        if self._jobs:
+            return self._jobs
+        return max(1, int(self._ray.cluster_resources().get("CPU", 1) // self._cpus))
+
+    def submit(self, order: JobOrder) -> None:
+        """Hand it to Ray, with what it needs if the folder is not shared."""
+        parcel = None
+        if not self.shared:
+            keys = [order.key] + ([] if order.start is None else [order.start[0]])
+            parcel = {key: pack(CellFolder(self._out, key).path) for key in keys}
+        reference = self._task.remote(asdict(order), str(self._out), parcel, self._flag)
+        self._running[reference] = order
+
+    def answer(self, timeout: float) -> Answer | None:
+        """The next job that ended, also if its machine did."""
+        if not self._running:
+            time.sleep(timeout)
+            return None
+        ready, _ = self._ray.wait(list(self._running), num_returns=1, timeout=timeout)
+        if not ready:
+            return None
+        order = self._running.pop(ready[0])
+        try:
+            answer, parcel = self._ray.get(ready[0])
+        except self._ray.exceptions.RayError as error:
+            said = " ".join(str(error).split())
+            return Answer(order.id, error=f"the Ray task is gone ({type(error).__name__}: {said[:300]}).")
+        if parcel is not None:
+            self._take_in(order.key, parcel)
+        return Answer(**answer)
+
+    def stop(self) -> None:
+        """Raise the flag that every job looks at after an episode."""
+        self._ray.get(self._flag.raise_it.remote())
+
+    def close(self) -> None:
+        """End what still runs."""
+        for reference in self._running:
+            self._ray.cancel(reference, force=True)
+        self._ray.kill(self._flag)
+
+    def _take_in(self, key: str, parcel: bytes) -> None:
+        """Put a cell in its place, whole or not at all; the lock file stays the one that it was."""
+        folder = CellFolder(self._out, key).path
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        from orcalign.video.atomic import atomic_folder
+
+        with atomic_folder(folder, replace=True) as part:
+            unpack(parcel, part)
+
+    def _everybody_sees(self) -> bool:
+        ray, word = self._ray, secrets.token_hex(8)
+        probe = self._out / PROBE
+        self._out.mkdir(parents=True, exist_ok=True)
+        probe.write_text(word)
+        look = ray.remote(num_cpus=0)(sees)
+        strategy = ray.util.scheduling_strategies.NodeAffinitySchedulingStrategy
+        try:
+            asked = [
+                look.options(scheduling_strategy=strategy(node["NodeID"], soft=True)).remote(str(probe), word)
+                for node in ray.nodes()
+                if node["Alive"]
+            ]
+            return all(ray.get(asked))
+        finally:
+            probe.unlink(missing_ok=True)
+
+
+class StopFlag:
+    """An actor that knows whether the sweep wants to stop."""
+
+    def __init__(self) -> None:
+        self._raised = False
+
+    def raise_it(self) -> None:
+        """From now on."""
+        self._raised = True
+
+    def raised(self) -> bool:
+        """Whether it is."""
+        return self._raised
+
+
+def sees(path: str, word: str) -> bool:
+    """Whether the file is the same one here.
+
+    >>> sees("/nowhere/at/all", "word")
+    False
+    """
+    try:
+        return Path(path).read_text() == word
+    except OSError:
+        return False
+
+
+def ray_job(
+    order: dict[str, Any], out: str, parcel: dict[str, bytes] | None, flag: Any
+) -> tuple[dict[str, Any], bytes | None]:
+    """What a task runs: the answer, and the cell if it has to travel."""
+    import ray
+
+    asked = [time.monotonic(), False]
+
+    def stop() -> bool:
+        if time.monotonic() - asked[0] > ASK_SECONDS:
+            asked[0], asked[1] = time.monotonic(), ray.get(flag.raised.remote())
+        return bool(asked[1])
+
+    job = JobOrder(**{**order, "start": None if order["start"] is None else tuple(order["start"])})
+    if parcel is None:
+        return _attempt(Path(out), job, stop), None
+    place = Path(tempfile.mkdtemp(prefix="orcalign-"))
+    try:
+        for key, content in parcel.items():
+            unpack(content, CellFolder(place, key).path)
+        answer = _attempt(place, job, stop)
+        cell = CellFolder(place, job.key)
+        # A run that is at its end needs its episodes no more; they are most of its bytes.
+        leave_out = ("episodes", "lock") if cell.done_file.is_file() else ("lock",)
+        return answer, pack(cell.path, leave_out)
+    finally:
+        shutil.rmtree(place, ignore_errors=True)
+
+
+def _attempt(out: Path, order: JobOrder, stop: Any) -> dict[str, Any]:
+    try:
+        return {"id": order.id, "done": run_job(out, order, stop)}
+    except Exception as error:
+        with CellFolder(out, order.key).log_file.open("a") as log:
+            traceback.print_exc(file=log)
+        known = isinstance(error, (ValueError, OSError)) and str(error)
+        return {"id": order.id, "error": str(error) if known else f"{type(error).__name__}: {error}"}

@@ -1,0 +1,209 @@
+"""A sweep: run what is missing of a study, survive what goes wrong, and say how it went."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from orcalign import __version__
+from orcalign.experiments.cell_folder import CellFolder, check_version
+from orcalign.experiments.cell_run import JobOrder, job_is_done
+from orcalign.experiments.folder_lock import FolderLock
+from orcalign.experiments.local import Answer, Backend
+from orcalign.experiments.planning import Job, Plan
+from orcalign.training.ranges import require
+from orcalign.video.atomic import write_file
+
+
+@dataclass(frozen=True)
+class SweepSettings:
+    """How a sweep is carried out; nothing here changes a number."""
+
+    retries: int = 2
+    """How often a job that failed is tried again."""
+    workers: int = 0
+    """Collector processes of each run."""
+    device: str = "auto"
+    checkpoint_minutes: float = 2.0
+    wait: bool = False
+    """Wait for another sweep in the same folder to end."""
+
+    def __post_init__(self) -> None:
+        require("retries", self.retries, at_least=0)
+        require("workers", self.workers, at_least=0)
+        require("checkpoint_minutes", self.checkpoint_minutes, at_least=0)
+
+
+@dataclass
+class Progress:
+    """Where a sweep stands; the live table reads it."""
+
+    plan: Plan
+    out: Path
+    done: set[str] = field(default_factory=set)
+    """Ids of jobs."""
+    running: dict[str, float] = field(default_factory=dict)
+    """Id to when it was begun."""
+    failed: dict[str, str] = field(default_factory=dict)
+    """Id to the error, of those that are given up."""
+    blocked: dict[str, str] = field(default_factory=dict)
+    """Id to the id of the failed job that it needs."""
+    retried: int = 0
+    began: float = field(default_factory=time.monotonic)
+    stopped: bool = False
+
+    @property
+    def complete(self) -> bool:
+        """Whether everything is done."""
+        return len(self.done) == len(self.plan.jobs)
+
+
+Tell = Callable[[Progress], None]
+"""Is called whenever something changed, and every second or so."""
+
+
+def sweep_study(
+    plan: Plan,
+    out: Path,
+    backend: Callable[[], Backend],
+    settings: SweepSettings | None = None,
+    tell: Tell = lambda progress: None,
+    stop: Callable[[], bool] = lambda: False,
+) -> Progress:
+    """Run the jobs of a plan that are not done; those in progress go on from their checkpoint.
+
+    Args:
+        plan: of `plan_study`.
+        out: folder of the sweep; several studies may share one, and then share runs.
+        backend: makes the place where jobs run; called only if there is something to do.
+        settings: how.
+        tell: is told of progress.
+        stop: asks for a halt; everything that runs saves first.
+    """
+    settings = settings or SweepSettings()
+    out.mkdir(parents=True, exist_ok=True)
+    wait = 365 * 86400.0 if settings.wait else 0.0
+    with FolderLock(
+        out / "sweep.lock",
+        f"the sweep {str(out)!r}",
+        wait,
+        ", let this one wait with --wait, or choose another --out",
+    ):
+        remember(plan, out)
+        progress = read_progress(plan, out)
+        tell(progress)
+        if not progress.complete:
+            place = backend()
+            try:
+                _drive(progress, place, settings, tell, stop)
+            finally:
+                place.close()
+        tell(progress)
+    return progress
+
+
+def read_progress(plan: Plan, out: Path) -> Progress:
+    """What is done already; refuses results of another version."""
+    progress = Progress(plan, out)
+    there = _keys(out)
+    for id, job in plan.jobs.items():
+        if job.cell.key in there and job_is_done(out, job):
+            progress.done.add(id)
+            result = CellFolder(out, job.cell.key).done() if job.until is None else None
+            if result is not None:
+                check_version(CellFolder(out, job.cell.key).path, result.get("orcalign"))
+    return progress
+
+
+def _keys(out: Path) -> set[str]:
+    cells = out / "cells"
+    return {entry.name for entry in cells.iterdir()} if cells.is_dir() else set()
+
+
+def remember(plan: Plan, out: Path) -> None:
+    """Keep what the plan was made of, so that a table needs to be told the name alone."""
+    about: dict[str, Any] = {
+        "format": 1,
+        "orcalign": __version__,
+        "study": plan.study.name,
+        "preset": plan.preset,
+        "steps": plan.budget.steps,
+        "seeds": plan.budget.seeds,
+    }
+    write_file(out / f"{plan.study.name}.json", (json.dumps(about, indent=1) + "\n").encode())
+
+
+def recall(out: Path, study: str) -> dict[str, Any]:
+    """What `remember` kept; empty if there is nothing."""
+    path = out / f"{study}.json"
+    if not path.is_file():
+        return {}
+    try:
+        found = json.loads(path.read_text("utf-8"))
+        return {name: found[name] for name in ("preset", "steps", "seeds")}
+    except (ValueError, KeyError, TypeError) as error:
+        raise ValueError(
+            f"{str(path)!r} cannot be read ({error!r}); run the sweep again, which writes it."
+        ) from None
+
+
+def _drive(
+    progress: Progress, backend: Backend, settings: SweepSettings, tell: Tell, stop: Callable[[], bool]
+) -> None:
+    jobs = progress.plan.jobs
+    waiting = [job for id, job in jobs.items() if id not in progress.done]
+    attempts: dict[str, int] = {}
+    while waiting or progress.running:
+        if stop() and not progress.stopped:
+            progress.stopped = True
+            backend.stop()
+        if progress.stopped and not progress.running:
+            return
+        while not progress.stopped and len(progress.running) < backend.slots:
+            job = _next(waiting, progress)
+            if job is None:
+                break
+            waiting.remove(job)
+            progress.running[job.id] = time.monotonic()
+            backend.submit(JobOrder.of(job, settings.workers, settings.device, settings.checkpoint_minutes))
+        if not progress.running:
+            return
+        answer = backend.answer(1.0)
+        if answer is not None:
+            _take(progress, answer, waiting, attempts, settings)
+        tell(progress)
+
+
+def _next(waiting: list[Job], progress: Progress) -> Job | None:
+    """The first job whose prerequisite is there; jobs that can never run are put aside."""
+    for job in list(waiting):
+        needs = job.needs
+        # A cell waits for its own half, too: two workers would want the same run.
+        if needs is None or needs in progress.done:
+            return job
+        if needs in progress.failed or needs in progress.blocked:
+            progress.blocked[job.id] = needs
+            waiting.remove(job)
+    return None
+
+
+def _take(
+    progress: Progress, answer: Answer, waiting: list[Job], attempts: dict[str, int], settings: SweepSettings
+) -> None:
+    job = progress.plan.jobs[answer.id]
+    del progress.running[answer.id]
+    if answer.done:
+        progress.done.add(answer.id)
+    elif answer.error is not None:
+        tried = attempts[answer.id] = attempts.get(answer.id, 0) + 1
+        CellFolder(progress.out, job.cell.key).write_failure(answer.error, tried)
+        if tried <= settings.retries and not progress.stopped:
+            progress.retried += 1
+            # At the end of the line: what is broken for the moment may be whole by then.
+            waiting.append(job)
+        else:
+            progress.failed[answer.id] = answer.error

@@ -1,0 +1,171 @@
+"""The table of a study: ours with its error, the paper's beside it, holes where nothing has run."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from orcalign.experiments.methods import METHODS
+from orcalign.experiments.paper_values import PaperTable, paper_table
+from orcalign.experiments.planning import Plan
+from orcalign.experiments.results import METRICS, Result, label, labels, read_results, score_matrices
+from orcalign.experiments.statistics import (
+    Interval,
+    interquartile_mean,
+    mean_and_error,
+    probability_of_improvement,
+    with_interval,
+)
+from orcalign.training.ranges import require
+
+AVERAGE = "average"
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A place in the table."""
+
+    mean: float
+    error: float | None
+    """Standard error over all evaluation episodes of all runs, as in the paper."""
+    runs: int
+    missing: int
+    """Runs that the plan has and that are not done."""
+
+
+@dataclass(frozen=True)
+class Aggregate:
+    """What a column says over all tasks that every column has."""
+
+    mean: Interval
+    iqm: Interval
+    better: Interval | None
+    """Probability that the table's first column improves on this one; None for the first itself."""
+
+
+@dataclass(frozen=True)
+class StudyTable:
+    """Rows of entries, and what they were made of."""
+
+    name: str
+    rows: tuple[str, ...]
+    columns: tuple[str, ...]
+    headings: tuple[str, ...]
+    """Columns, in words."""
+    entries: dict[tuple[str, str], Entry]
+    """By row and column; holes are left out."""
+    aggregates: dict[str, Aggregate]
+    shared: int
+    """Tasks (and settings) that the aggregates are over."""
+    paper: PaperTable | None
+    caption: tuple[str, ...]
+
+    def best(self, row: str) -> set[str]:
+        """The top column of a row, and those within its standard error."""
+        found = {name: self.entries[row, name] for name in self.columns if (row, name) in self.entries}
+        if not found or max(entry.mean for entry in found.values()) <= 0:
+            return set()
+        top = max(found.values(), key=lambda entry: entry.mean)
+        return {name for name, entry in found.items() if entry.mean >= top.mean - (top.error or 0.0)}
+
+    def of_paper(self, row: str, column: str) -> tuple[float, float] | None:
+        """The paper's value at that place."""
+        if self.paper is None:
+            return None
+        return (self.paper.average if row == AVERAGE else self.paper.values.get(row, {})).get(column)
+
+
+def make_table(plan: Plan, out: Path, metric: str | None = None) -> StudyTable:
+    """The table of a study, as far as it has been run."""
+    study = plan.study
+    metric = metric or study.metric
+    require("metric", metric, tuple(METRICS))
+    results = read_results(plan, out)
+    rows, columns = labels(plan, study.rows), labels(plan, study.columns)
+    entries: dict[tuple[str, str], Entry] = {}
+    for column in columns:
+        for row in (*rows, AVERAGE):
+            planned = sum(
+                1
+                for cell in plan.cells
+                if label(cell.values, study.columns) == column
+                and row in (AVERAGE, label(cell.values, study.rows))
+            )
+            entry = _entry(
+                [
+                    one
+                    for one in results
+                    if label(one.values, study.columns) == column
+                    and row in (AVERAGE, label(one.values, study.rows))
+                ],
+                metric,
+                planned,
+            )
+            if entry is not None:
+                entries[row, column] = entry
+    aggregates, shared = _aggregate(results, metric, study.columns, columns)
+    paper = paper_table(study.name) if metric == "normalised" else None
+    fits = paper is not None and (paper.rows, paper.columns) == (study.rows, study.columns)
+    return StudyTable(
+        study.name, (*rows, AVERAGE), columns, tuple(heading(name) for name in columns), entries, aggregates, shared,
+        paper if fits else None, _caption(plan, results, metric, paper if fits else None),
+    )  # fmt: skip
+
+
+def heading(column: str) -> str:
+    """A column in words.
+
+    >>> heading("orca_np"), heading("temporal_ot pixels"), heading("0.5")
+    ('ORCA (NP)', 'TemporalOT, pixels', '0.5')
+    """
+    first, _, rest = column.partition(" ")
+    named = METHODS[first].label if first in METHODS else first
+    return f"{named}, {rest}" if rest else named
+
+
+def _entry(results: Sequence[Result], metric: str, planned: int) -> Entry | None:
+    episodes = [value for result in results for value in result.episodes(metric)]
+    if not episodes:
+        return None
+    mean, error = mean_and_error(episodes)
+    return Entry(mean, error, len(results), planned - len(results))
+
+
+def _aggregate(
+    results: Sequence[Result], metric: str, side: str, columns: Sequence[str]
+) -> tuple[dict[str, Aggregate], int]:
+    matrices, shared = score_matrices(results, metric, side, columns)
+    found = {}
+    first = next((matrices[name] for name in columns if name in matrices), None)
+    for name, scores in matrices.items():
+        better = None
+        if first is not None and scores is not first:
+            better = with_interval(probability_of_improvement, first, scores)
+        found[name] = Aggregate(
+            with_interval(lambda one: float(np.mean(one)), scores),
+            with_interval(interquartile_mean, scores),
+            better,
+        )
+    return found, shared
+
+
+def _caption(plan: Plan, results: Sequence[Result], metric: str, paper: PaperTable | None) -> tuple[str, ...]:
+    shown = [result.values for result in results] or [cell.values for cell in plan.cells]
+    seeds = {values.get("seed", values.get("demo_number", "0")) for values in shown}
+    versions = sorted({result.versions["orcalign"] for result in results})
+    hours = sum(result.seconds for result in results) / 3600
+    lines = [
+        f"{plan.study.summary}: {METRICS[metric]}, mean (standard error over all evaluation episodes).",
+        f"Ours: preset {plan.preset}, {plan.budget.steps:,} agent steps, {len(seeds)} "
+        f"seed{'' if len(seeds) == 1 else 's'}; {len(results)} of {len(plan.cells)} runs are done"
+        + (f", {hours:.1f} hours of training, orcalign {', '.join(versions)}." if results else "."),
+    ]
+    if paper is not None:
+        words = [paper.source]
+        words += [f"{paper.steps:,} steps"] if paper.steps else []
+        words += [f"{paper.seeds} seeds"] if paper.seeds else []
+        lines.append(f"In italics: the paper's own values ({', '.join(words)}).")
+    return tuple(lines)

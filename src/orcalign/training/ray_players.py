@@ -1,0 +1,135 @@
+"""Collectors as Ray actors: the same orders, the same episodes, on other machines.
+
+An actor that dies is started again and plays its orders once more; an order holds everything that decides an episode,
+so nobody can tell.
+"""
+
+from __future__ import annotations
+
+import io
+import tarfile
+import tempfile
+from collections import deque
+from pathlib import Path
+from typing import Any
+
+from orcalign.training.collector import Order, World
+from orcalign.training.config import TrainConfig, from_mapping, to_mapping
+from orcalign.training.episode import PlayedEpisode
+from orcalign.training.players import CollectorError
+from orcalign.training.ranges import require
+from orcalign.training.ray_session import connect
+
+
+class RayPlayers:
+    """Actors that take orders in turn; the interface is `Players`.
+
+    Args:
+        config: of the run.
+        demo: folder with its demos, which travels to the actors.
+        workers: how many.
+        cpus: that each asks for.
+    """
+
+    def __init__(self, config: TrainConfig, demo: Path, workers: int, cpus: float = 1) -> None:
+        require("workers", workers, at_least=1)
+        self._ray = connect()
+        # Kept as long as the players: an actor that is started again needs it again.
+        self._demo = self._ray.put(pack(demo))
+        actor = self._ray.remote(num_cpus=cpus, max_restarts=-1, max_task_retries=-1)(RayCollector)
+        self._actors = [actor.remote(to_mapping(config), self._demo) for _ in range(workers)]
+        self._waiting: deque[Any] = deque()
+        self._given = 0
+        self._world: World | None = None
+
+    @property
+    def world(self) -> World:
+        """Waits until all actors are ready."""
+        if self._world is None:
+            for actor in self._actors:
+                self._world = self._get(actor.world.remote())
+        assert self._world is not None
+        return self._world
+
+    def submit(self, order: Order) -> None:
+        """To the next actor in turn."""
+        self._waiting.append(self._actors[self._given % len(self._actors)].play.remote(order))
+        self._given += 1
+
+    def result(self) -> PlayedEpisode:
+        """Of the oldest order."""
+        episode: PlayedEpisode = self._get(self._waiting.popleft())
+        return episode
+
+    def close(self) -> None:
+        """End the actors; the cluster stays."""
+        for actor in self._actors:
+            self._ray.kill(actor)
+
+    def _get(self, reference: Any) -> Any:
+        try:
+            kind, value = self._ray.get(reference)
+        except self._ray.exceptions.RayError as error:
+            raise CollectorError(
+                f"a collector on the Ray cluster is gone ({' '.join(str(error).split())})."
+            ) from error
+        if kind == "error":
+            raise CollectorError(value)
+        return value
+
+
+class RayCollector:
+    """What an actor runs."""
+
+    def __init__(self, config: dict[str, Any], demo: bytes) -> None:
+        self._config, self._demo = config, demo
+        self._collector: Any = None
+
+    def world(self) -> tuple[str, Any]:
+        """What it is like here."""
+        return self._answer(lambda collector: collector.world)
+
+    def play(self, order: Order) -> tuple[str, Any]:
+        """An episode."""
+        return self._answer(lambda collector: collector.play(order), f"episode {order.number}: ")
+
+    def _answer(self, do: Any, what: str = "") -> tuple[str, Any]:
+        # Errors travel as text: their types may not be known where they arrive, and Ray would retry them.
+        try:
+            return "answer", do(self._ready())
+        except Exception as error:
+            known = isinstance(error, (ValueError, OSError)) and str(error)
+            return "error", what + (str(error) if known else f"{type(error).__name__}: {error}")
+
+    def _ready(self) -> Any:
+        if self._collector is None:
+            from orcalign.training.setup import make_collector
+
+            with tempfile.TemporaryDirectory() as folder:
+                unpack(self._demo, Path(folder))
+                self._collector = make_collector(from_mapping(self._config), Path(folder))
+        return self._collector
+
+
+def pack(folder: Path, leave_out: tuple[str, ...] = ()) -> bytes:
+    """The files of a folder in one piece; folders of those names are left out.
+
+    >>> with tempfile.TemporaryDirectory() as a, tempfile.TemporaryDirectory() as b:
+    ...     _ = (Path(a) / "x.txt").write_text("whole")
+    ...     unpack(pack(Path(a)), Path(b))
+    ...     (Path(b) / "x.txt").read_text()
+    'whole'
+    """
+    buffer = io.BytesIO()
+    with tarfile.open(fileobj=buffer, mode="w") as archive:
+        for path in sorted(folder.rglob("*")):
+            inside = path.relative_to(folder)
+            if path.is_file() and not set(inside.parts) & set(leave_out):
+                archive.add(path, str(inside))
+    return buffer.getvalue()
+
+
+def unpack(content: bytes, folder: Path) -> None:
+    """What `pack` packed; names that lead out of the folder are refused."""
+    with tarfile.open(fileobj=io.BytesIO(content)) as archive:
+        archive.extractall(folder, filter="data")

@@ -1,0 +1,228 @@
+"""Studies, axes and plans: what is run, and under which name."""
+
+import re
+import time
+from dataclasses import replace
+
+import pytest
+from experiments.tiny_studies import plan_tiny, tiny_study
+
+from orcalign.experiments.axes import AXES
+from orcalign.experiments.methods import METHODS
+from orcalign.experiments.paper_values import paper_table
+from orcalign.experiments.planning import cell_key, plan_study
+from orcalign.experiments.shipped import STUDIES, find_study
+from orcalign.experiments.study import Budget, Study, parse_only, read_study
+from orcalign.training.config import to_mapping
+
+TRAINING = [name for name, study in STUDIES.items() if study.kind == "training"]
+
+
+@pytest.mark.parametrize("preset", ["laptop", "paper"])
+@pytest.mark.parametrize("name", TRAINING)
+def test_every_study_can_be_planned(name, preset):
+    plan = plan_study(STUDIES[name], preset)
+    steps = {"laptop": 50_000, "paper": 1_000_000}[preset]
+    assert plan.cells
+    for cell in plan.cells:
+        assert cell.config.task == cell.values["task"]
+        assert cell.config.steps == (steps if cell.start is None else steps // 2)
+    assert len({cell.key for cell in plan.cells}) == len(plan.cells)
+
+
+def test_the_main_study_is_the_papers_grid():
+    plan = plan_study(STUDIES["misaligned"], "paper")
+    assert len(plan.cells) == 10 * 7 * 3
+    paper = paper_table("misaligned")
+    assert set(paper.values) == {cell.config.task for cell in plan.cells}
+    assert set(paper.average) <= {cell.values["method"] for cell in plan.cells}
+
+
+@pytest.mark.parametrize("name", list(METHODS))
+def test_every_method_makes_a_config(name):
+    plan = plan_tiny(methods=(name,))
+    reward = plan.cells[0].config.reward
+    assert reward.matcher == METHODS[name].reward["matcher"]
+
+
+def test_every_axis_changes_the_run():
+    values = {
+        "task": ("nav2d", "nav2d-order"),
+        "method": ("ot", "dtw"),
+        "demo_kind": ("misaligned", "aligned"),
+        "demos": ("1", "2"),
+        "encoder": ("pixels", "resnet18"),
+        "policy_input": ("states", "pixels"),
+        "temperature": ("1.0", "0.5"),
+        "floor": ("0.0", "0.1"),
+        "context": ("1", "3"),
+        "demo_number": ("0", "1"),
+        "seed": ("0", "1"),
+    }
+    assert set(values) == set(AXES)
+    for axis, pair in values.items():
+        axes = {"task": ("nav2d",), "method": ("orca_np",), axis: pair}
+        plan = plan_study(Study("one", "", axes))
+        assert len({cell.key for cell in plan.cells}) == 2, axis
+
+
+def test_settings_of_a_study_are_those_of_every_run():
+    plan = plan_study(
+        tiny_study(("temporal_ot", "orca_progress"), **{"reward.context": 1, "demo.demo_seed": 7})
+    )
+    for cell in plan.cells:
+        assert (cell.config.reward.context, cell.config.demo.demo_seed, cell.config.agent.hidden) == (
+            1,
+            7,
+            16,
+        )
+    assert plan.cells[1].config.reward.calibrated
+    with pytest.raises(
+        ValueError, match="no method of this run has a setting 'windw'; did you mean 'window'"
+    ):
+        plan_study(tiny_study(("temporal_ot",), **{"reward.set": ["windw=3"]}))
+
+
+def test_aligned_demos_get_the_papers_window():
+    axes = {"task": ("nav2d",), "method": ("temporal_ot",), "demo_kind": ("aligned", "misaligned")}
+    first, second = plan_study(Study("one", "", axes)).cells
+    assert first.config.reward.extra_settings() == {"window": 10}
+    assert second.config.reward.extra_settings() == {}
+
+
+def test_pretraining_is_the_other_methods_own_run():
+    plan = plan_tiny()
+    orca, _, temporal = plan.cells
+    assert orca.start.key == temporal.key
+    assert orca.start.step == 90
+    ids = list(plan.jobs)
+    half = f"{temporal.key}@90"
+    assert ids.index(half) < ids.index(orca.key)
+    assert plan.jobs[orca.key].needs == half
+    assert plan.jobs[temporal.key].needs == half, "the run itself goes on from the same half"
+    # Exploration goes on where the first half leaves it.
+    ends = temporal.config.collect.noise_start, temporal.config.collect.noise_end
+    assert orca.config.collect.noise_start == pytest.approx(sum(ends) / 2)
+    assert orca.config.collect.noise_end == ends[1]
+
+
+def test_a_part_of_the_grid_keeps_what_the_rest_will_need():
+    plan = plan_study(tiny_study(), only={"method": ["temporal_ot"]})
+    assert list(plan.jobs) == [f"{plan.cells[0].key}@90", plan.cells[0].key]
+    plan = plan_study(tiny_study(), only={"method": ["orca"]})
+    assert [job.until for job in plan.jobs.values()] == [90, None]
+
+
+def test_the_key_is_of_the_numbers_alone():
+    first, again = plan_tiny().cells[1], plan_tiny().cells[1]
+    assert first.key == again.key
+    assert cell_key(replace(first.config, seed=1)) != first.key
+    assert "workers" not in str(to_mapping(first.config))
+
+
+def test_the_same_run_has_the_same_key_in_another_study():
+    pretraining = {cell.key for cell in plan_study(STUDIES["pretraining"]).cells}
+    misaligned = {cell.key for cell in plan_study(STUDIES["misaligned"]).cells}
+    assert len(pretraining & misaligned) == 3 * 10
+
+
+def test_a_users_demo_counts_by_its_content(tmp_path):
+    file = tmp_path / "demo.mp4"
+    file.write_bytes(b"one")
+    other = tmp_path / "moved.mp4"
+    other.write_bytes(b"one")
+    changed = tmp_path / "changed.mp4"
+    changed.write_bytes(b"two")
+    keys = [
+        plan_study(tiny_study(("ot",), **{"demo.demo": [str(path)]})).cells[0].key
+        for path in (file, other, changed)
+    ]
+    assert keys[0] == keys[1] != keys[2]
+
+
+def test_ten_thousand_cells_are_planned_in_seconds():
+    start = time.process_time()
+    plan = plan_study(STUDIES["misaligned"], seeds=143)
+    seconds = time.process_time() - start
+    assert len(plan.cells) == 10_010
+    assert seconds < 5, seconds
+
+
+def test_a_study_in_a_file(tmp_path):
+    path = tmp_path / "mine.yaml"
+    path.write_text(
+        "axes: {task: [nav2d], method: [ot], seed: [3, 4]}\nsteps: 300\nsettings: {agent.hidden: 32}\n"
+    )
+    plan = plan_study(find_study(str(path)))
+    assert [cell.config.seed for cell in plan.cells] == [3, 4]
+    assert {(cell.config.steps, cell.config.agent.hidden) for cell in plan.cells} == {(300, 32)}
+    assert plan.study.name == "mine"
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("axes: {tusk: [nav2d]}", "axis is 'tusk'; did you mean 'task'? Known: task, method"),
+        ("axis: {}", "has no axes"),
+        ("axes: {task: [nav2d], method: [ot]}\nstep: 3", "did you mean 'steps'?"),
+        ("axes: {method: [ot]}", "has no axis 'task'"),
+        ("axes: {task: [nav2d]}", "has no axis 'method'"),
+        ("axes: {task: [], method: [ot]}", "has no values"),
+        ("axes: [", "is not YAML"),
+        ("axes: {task: [nav2d], method: [ot]}\nname: ../up", "it becomes the name of a folder"),
+        ("axes: {task: [nav2d], method: [ot]}\nsettings: 3", "settings is 3"),
+        ("axes: {task: [nav2d], method: [ot]}\nsteps: 0", "steps is 0"),
+        ("axes: {task: [nav2d], method: [ot]}\nrows: seed", "axis of the table is 'seed'"),
+    ],
+)
+def test_a_bad_file_says_what_is_wrong(tmp_path, text, message):
+    path = tmp_path / "mine.yaml"
+    path.write_text(text)
+    with pytest.raises(ValueError, match=re.escape(message)):
+        read_study(path)
+
+
+@pytest.mark.parametrize(
+    ("axes", "message"),
+    [
+        ({"method": ("orka",)}, "method is 'orka'; did you mean 'orca'?"),
+        ({"task": ("nav3d",)}, "no task is called 'nav3d'; did you mean"),
+        ({"demos": ("many",)}, "demos is 'many'; give a number"),
+        ({"encoder": ("resnet49",)}, "encoder is 'resnet49'; did you mean 'resnet50'"),
+        ({"temperature": ("cold",)}, "temperature is 'cold'"),
+        ({"floor": ("low",)}, "floor is 'low'"),
+        ({"seed": ("one",)}, "seed is 'one'"),
+        ({"demo_kind": ("backwards",)}, "demo_kind is 'backwards'"),
+    ],
+)
+def test_an_unknown_value_lists_the_known(axes, message):
+    study = Study("bad", "", {"task": ("nav2d",), "method": ("orca_np",), **axes})
+    with pytest.raises(ValueError, match=re.escape(message)):
+        plan_study(study)
+
+
+def test_only_refuses_what_is_not_there():
+    assert parse_only([]) == {}
+    with pytest.raises(ValueError, match=r"give axis=value, such as task=door-close"):
+        parse_only(["door-close"])
+    with pytest.raises(ValueError, match=r"axis is 'tsk'; did you mean 'task'\? Known: method, task, seed"):
+        plan_study(tiny_study(), only={"tsk": ["nav2d"]})
+    with pytest.raises(ValueError, match=r"task is 'push'; Known: nav2d"):
+        plan_study(tiny_study(), only={"task": ["push"]})
+
+
+def test_budgets_are_checked():
+    with pytest.raises(ValueError, match="seeds is 0"):
+        Budget(10, 0)
+    with pytest.raises(ValueError, match="preset is 'cluster'"):
+        STUDIES["misaligned"].budget("cluster")
+    with pytest.raises(ValueError, match="trains nothing"):
+        plan_study(STUDIES["latency"])
+
+
+@pytest.mark.parametrize("name", ["misaligned", "aligned", "encoders"])
+def test_the_papers_averages_are_those_of_its_rows(name):
+    table = paper_table(name)
+    for column, (mean, _) in table.average.items():
+        rows = [row[column][0] for row in table.values.values()]
+        assert sum(rows) / len(rows) == pytest.approx(mean, abs=0.0051)

@@ -1,0 +1,151 @@
+"""Tables and plots: right numbers, holes where nothing ran, and the paper's values beside ours."""
+
+import csv
+import html.parser
+import io
+
+import numpy as np
+import pytest
+
+from orcalign.experiments.cell_folder import CellFolder
+from orcalign.experiments.planning import plan_study
+from orcalign.experiments.shipped import STUDIES
+from orcalign.experiments.table_formats import FORMATS
+from orcalign.experiments.tables import AVERAGE, make_table
+from orcalign.report.study_plots import KINDS, plot_study
+
+PLAN = plan_study(
+    STUDIES["misaligned"],
+    seeds=2,
+    only={"task": ["door-close", "push", "window-open"], "method": ["orca_progress", "orca", "ot"]},
+)
+EXPERT = 20.0
+
+
+def returns_of(cell):
+    """Ten episodes; what they are worth depends on method, task and seed."""
+    level = {"orca_progress": 18, "orca": 10, "ot": 1}[cell.values["method"]]
+    return [level + (k + int(cell.values["seed"])) % 3 for k in range(10)]
+
+
+def write(out, cell, returns=None):
+    folder = CellFolder(out, cell.key)
+    folder.path.mkdir(parents=True)
+    returns = returns_of(cell) if returns is None else returns
+    mean = float(np.mean(returns))
+    last = {"returns": returns, "successes": [True] * 10, "coverages": [0.5] * 10, "step": cell.config.steps}
+    curve = [[0, 0.0, 0.0, 0.0, 0.1], [cell.config.steps, mean / EXPERT, mean, 1.0, 0.5]]
+    folder.write_done(
+        {"key": cell.key, "values": cell.values, "last": last, "curve": curve, "expert_return": EXPERT,
+         "seconds": 3600.0, "versions": {}}
+    )  # fmt: skip
+
+
+@pytest.fixture
+def whole(tmp_path):
+    for cell in PLAN.cells:
+        write(tmp_path, cell)
+    return tmp_path
+
+
+def test_means_and_errors_by_hand(whole):
+    table = make_table(PLAN, whole)
+    cells = [c for c in PLAN.cells if (c.values["task"], c.values["method"]) == ("push", "orca")]
+    episodes = [value / EXPERT for cell in cells for value in returns_of(cell)]
+    entry = table.entries["push", "orca"]
+    assert len(episodes) == 20
+    assert entry.mean == pytest.approx(np.mean(episodes))
+    assert entry.error == pytest.approx(np.std(episodes, ddof=1) / np.sqrt(20))
+    assert (entry.runs, entry.missing) == (2, 0)
+    assert table.entries[AVERAGE, "orca"].runs == 6
+    assert table.best("push") == {"orca_progress"}
+    assert table.shared == 3
+    assert table.aggregates["ot"].better.value == 1.0
+    assert table.aggregates["orca_progress"].better is None
+
+
+def test_the_paper_stands_beside_ours(whole):
+    table = make_table(PLAN, whole)
+    assert table.of_paper("door-close", "orca") == (0.88, 0.01)
+    assert table.of_paper(AVERAGE, "ot") == (0.04, 0.01)
+    assert table.of_paper("door-close", "orca_progress") is None
+    text = FORMATS["md"](table)
+    assert "0.55 (0.01)<br>*0.88 (0.01)*" in text, text
+    assert "Table 1, 1,000,000 steps, 3 seeds" in text
+    assert "preset laptop, 50,000 agent steps, 2 seeds; 18 of 18 runs" in text
+    # Another metric is not the paper's.
+    assert make_table(PLAN, whole, "success_rate").paper is None
+
+
+def test_an_incomplete_study_has_holes(tmp_path):
+    text = FORMATS["md"](make_table(PLAN, tmp_path))
+    assert "0 of 18 runs are done" in text
+    assert "| push | - | -<br>*0.00 (0.00)* | -<br>*0.03 (0.01)* |" in text
+    some = [cell for cell in PLAN.cells if cell.values["task"] != "push" and cell.values["seed"] == "0"]
+    for cell in some:
+        write(tmp_path, cell)
+    table = make_table(PLAN, tmp_path)
+    assert ("push", "orca") not in table.entries
+    assert table.shared == 2
+    text = FORMATS["md"](table)
+    assert "1/2" in text
+    assert "2/6" in text
+    assert table.aggregates["ot"].iqm.low is None, "one run of a task tells nothing about another"
+
+
+@pytest.mark.parametrize("name", list(FORMATS))
+def test_every_format_in_every_state(whole, tmp_path_factory, name):
+    for out in (whole, tmp_path_factory.mktemp("empty")):
+        assert "door-close" in FORMATS[name](make_table(PLAN, out))
+
+
+def test_csv_can_be_read_again(whole):
+    rows = list(csv.DictReader(io.StringIO(FORMATS["csv"](make_table(PLAN, whole)))))
+    assert len(rows) == 4 * 3
+    row = next(row for row in rows if (row["row"], row["column"]) == ("door-close", "orca"))
+    assert float(row["paper_mean"]) == 0.88
+    assert float(row["mean"]) == pytest.approx(make_table(PLAN, whole).entries["door-close", "orca"].mean)
+
+
+def test_latex_balances(whole):
+    text = FORMATS["latex"](make_table(PLAN, whole))
+    assert text.count("{") == text.count("}")
+    rows = [line for line in text.splitlines() if line.endswith(r"\\")]
+    assert {line.count("&") for line in rows} == {3}
+    assert "_" not in text.replace(r"\_", "")
+
+
+def test_html_closes_what_it_opens(whole):
+    opened = []
+
+    class Parser(html.parser.HTMLParser):
+        def handle_starttag(self, tag, attrs):
+            if tag not in ("br", "meta"):
+                opened.append(tag)
+
+        def handle_endtag(self, tag):
+            assert opened.pop() == tag
+
+    Parser().feed(FORMATS["html"](make_table(PLAN, whole)))
+    assert not opened
+
+
+def test_rewards_that_all_fail_have_no_best(tmp_path):
+    for cell in PLAN.cells:
+        write(tmp_path, cell, [0] * 10)
+    assert make_table(PLAN, tmp_path).best("push") == set()
+
+
+def test_an_unknown_metric(whole):
+    with pytest.raises(ValueError, match="metric is 'sucess_rate'; did you mean 'success_rate'"):
+        make_table(PLAN, whole, "sucess_rate")
+
+
+@pytest.mark.parametrize("kind", list(KINDS))
+def test_plots_of_whole_and_empty_studies(whole, tmp_path_factory, kind):
+    for out in (whole, tmp_path_factory.mktemp("empty")):
+        plot_study(PLAN, out, kind, out / "a.svg")
+        text = (out / "a.svg").read_text()
+        assert text.rstrip().endswith("</svg>")
+    with pytest.raises(ValueError, match=r"a plot can be \.png"):
+        plot_study(PLAN, whole, kind, whole / "a.gif")
