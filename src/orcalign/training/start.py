@@ -42,8 +42,9 @@ def demo_hash(demos: tuple[Demo, ...]) -> str:
     """Of all frames of all demos, in order.
 
     >>> import numpy as np
-    >>> demo_hash((Demo(np.zeros((2, 4, 4, 3), np.uint8)),))[:8]
-    'd4f23f40'
+    >>> black, white = (Demo(np.full((2, 4, 4, 3), value, np.uint8)) for value in (0, 255))
+    >>> demo_hash((black, white)) == demo_hash((white, black)), len(demo_hash((black,)))
+    (False, 64)
     """
     digest = hashlib.sha256()
     for demo in demos:
