@@ -146,7 +146,7 @@ def test_the_paper_without_its_encoder_stops_before_it_begins(tmp_path, monkeypa
         (("--task", "nav2d", "--preset", "laptob"), "did you mean 'laptop'?"),
         (("--task", "nav2d", "--matcher", "orka"), "did you mean 'orca'?"),
         (("--task", "nav2d", "--steps", "0"), "steps is 0; it must be at least 1"),
-        (("--task", "nav2d", "--workers", "-1"), "workers is -1; it must be at least 0"),
+        (("--task", "nav2d", "--workers", "-1"), "workers is '-1'; it must be a number of processes from 0"),
         (("--task", "nav2d", "--demo", "no.mp4"), "no.mp4"),
         (("--task", "nav2d", "--device", "abacus"), "one of auto, cuda, mps, cpu"),
         (("--task", "nav2d", "--from", "nowhere"), "'nowhere' has no checkpoint to start from"),
