@@ -1,5 +1,6 @@
 """The command line: what it says, where it writes, how it fails."""
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -67,6 +68,24 @@ def test_an_unknown_command_lists_the_known_ones(capsys):
     assert "toy" in capsys.readouterr().err
 
 
-def test_warmup_leaves_nothing_to_compile(capsys):
-    main(["warmup"])
-    assert "ready after" in capsys.readouterr().out
+@pytest.mark.slow
+def test_warmup_leaves_nothing_to_compile(tmp_path):
+    environment = os.environ | {"NUMBA_CACHE_DIR": str(tmp_path)}
+    warm = subprocess.run(
+        [sys.executable, "-c", "from orcalign.cli import main; main(['warmup'])"],
+        env=environment,
+        capture_output=True,
+        text=True,
+    )
+    assert "ready after" in warm.stdout
+    score = """
+import numpy as np
+from orcalign.rewards import VideoReward
+from orcalign.envs.rendering.compose import shrink
+frames = np.random.default_rng(0).integers(0, 255, (5, 40, 48, 3), np.uint8)
+for matcher in ("orca", "temporal_ot", "dtw"):
+    VideoReward(frames, encoder="pixels", matcher=matcher)(frames)
+shrink(frames[0, :, :40].copy(), 2, flip=True)
+"""
+    after = subprocess.run([sys.executable, "-c", score], env=environment, capture_output=True, text=True)
+    assert (after.returncode, after.stderr) == (0, "")

@@ -10,13 +10,16 @@ from rich.progress import track
 
 
 def warmup() -> None:
-    """Compile the matching kernels now, so that the first real call does not have to.
+    """Compile the kernels now (matching, distances, pictures), so that the first real call does not have to.
 
     They are kept in numba's cache; after an update of orcalign, numba or the CPU this is worth repeating.
     """
     import numpy as np
 
+    from orcalign.encoders.resize import resize
+    from orcalign.envs.rendering.compose import shrink
     from orcalign.matching import MATCHERS, OrcaTracker, context
+    from orcalign.rewards.frame_costs import FrameCosts
 
     os.environ["ORCALIGN_QUIET"] = "1"  # the progress bar says it
     console = Console()
@@ -27,4 +30,9 @@ def warmup() -> None:
         matcher(cost)
         context(cost)
     OrcaTracker(2).push([0.0, 0.0])
+    picture = np.zeros((4, 4, 3), np.uint8)
+    resize(picture[None], 2)
+    shrink(picture, 2, flip=False)
+    for dtype in (np.float64, np.float32):
+        FrameCosts(np.ones((2, 4), dtype))(np.ones((1, 4), dtype))
     console.print(f"ready after {time.perf_counter() - start:.1f} s", highlight=False)

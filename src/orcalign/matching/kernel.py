@@ -109,7 +109,7 @@ class _CompileNotice(event.Listener):
             return
         _CompileNotice.said = True
         if os.environ.get("ORCALIGN_QUIET", "") in ("", "0"):
-            message = "orcalign: compiling the matching kernels (once per machine, some seconds) ..."
+            message = "orcalign: compiling kernels (once per machine, some seconds) ..."
             print(message, file=sys.stderr, flush=True)
 
     def on_end(self, event: Any) -> None:

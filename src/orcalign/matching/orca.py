@@ -265,8 +265,10 @@ def _finish_row(
 ) -> None:
     """Row r of the block goes out as row t, with its reward and its progress.
 
-    Every order of additions rounds monotonically, so progress never falls however the compiler sums.
+    Every order of additions rounds monotonically, so progress never falls however the compiler sums. Not being
+    inlined it is one piece of machine code with one order for all its callers, the live tracker among them.
     """
+    wide_vectors()
     J = coverage.shape[1]
     start = np.uintp(LANES + r * (J + 2 * LANES))
     total = coverage.dtype.type(0)

@@ -20,7 +20,7 @@ def run(code, **environment):
     }
     return subprocess.run(
         [sys.executable, "-c", textwrap.dedent(code)],
-        env={**given, **environment},
+        env={**given, "ORCALIGN_QUIET": "1", **environment},  # no word on compiling, if it is the first time
         capture_output=True,
         text=True,
         timeout=120,
