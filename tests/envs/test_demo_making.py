@@ -5,7 +5,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from orcalign.envs import PAPER_TASKS, TASKS, demo_seed, make_demo, make_demos, rollout_expert
+from orcalign.envs import PAPER_TASKS, TASKS, demo_seed, make, make_demo, make_demos, rollout_expert
+from orcalign.envs.demo_making import demo_order
 from orcalign.video import Demo, keep
 
 
@@ -15,8 +16,9 @@ def test_a_demo_is_an_expert_episode():
     assert (len(demo), demo.frames.shape[1:]) == (63, (128, 128, 3))
     assert (demo.task, demo.camera, demo.render) == ("door-close", "corner", "fast")
     assert demo.extra["size"] == 128
-    assert demo.extra["env_seed"] == demo_seed(2)
-    episode = rollout_expert("door-close", demo_seed(2), render="fast")
+    seed = demo_order(TASKS["door-close"])[2]
+    assert demo.extra["env_seed"] == seed
+    episode = rollout_expert("door-close", seed, render="fast")
     assert np.array_equal(demo.frames, episode.frames)
     assert demo.extra["expert_return"] == episode.total
     assert demo.extra["first_success"] == episode.success.argmax()
@@ -57,10 +59,24 @@ def test_random_warps_follow_the_protocol(warp):
     assert len(demo) < whole if warp.startswith("fast") else len(demo) > whole
 
 
+@pytest.mark.parametrize("name", ["button-press", "push", "nav2d"])
+def test_the_first_demos_begin_in_the_middle(name):
+    env = make(name, None)
+    seeds = demo_order(TASKS[name])
+    assert sorted(seeds) == [demo_seed(k) for k in range(64)]
+    starts = np.stack([env.reset(seed=seed)[0] for seed in seeds])
+    low, high = starts.min(axis=0), starts.max(axis=0)
+    varies = high - low > 0.02
+    place = (starts[:, varies] - low[varies]) / (high - low)[varies]
+    first, last = np.abs(place[:8] - 0.5).mean(), np.abs(place[-8:] - 0.5).mean()
+    assert first < 0.2 < 0.3 < last
+
+
 def test_a_failed_episode_is_replaced_and_said():
     # So short that some episodes are over before the door is closed.
     hasty = replace(TASKS["door-close"], name="hasty", episode_steps=62, misaligned=None)
-    succeeded = [rollout_expert(hasty, demo_seed(k)).succeeded for k in range(12)]
+    seeds = demo_order(hasty)
+    succeeded = [rollout_expert(hasty, seed).succeeded for seed in seeds[:12]]
     assert True in succeeded
     assert False in succeeded, "no failure to test with"
     failed = succeeded.index(False)
@@ -68,7 +84,7 @@ def test_a_failed_episode_is_replaced_and_said():
     assert found is not None
     demo, notes = make_demo(hasty, seed=failed)
     assert demo.extra["demo_number"] == found
-    assert demo.extra["env_seed"] == demo_seed(found)
+    assert demo.extra["env_seed"] == seeds[found]
     assert notes[0] == f"the expert failed 'hasty' in episode {failed}, so episode {failed + 1} was drawn."
     assert len(notes) == found - failed
 
