@@ -5,10 +5,10 @@ BIN := $(VENV)/bin
 # Headless drawing for simulators, a browser for the tests of the report page.
 DEBIAN := chromium chromium-driver libosmesa6 libegl1 libgl1-mesa-dri
 
-.PHONY: help setup demo test test-slow lint bench reproduce docs clean
+.PHONY: help setup demo test test-slow lint bench reproduce-quick reproduce docs clean
 
 help: ## Show this help
-	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 14
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 17
 
 setup: $(VENV)/.ready debian ## Make .venv and install what is missing
 
@@ -55,6 +55,12 @@ bench: $(VENV)/.ready ## Measure, and store what was measured in benchmarks/resu
 	$(BIN)/python -m benchmarks.sweep --ray
 	$(BIN)/python -m benchmarks.latency
 	$(BIN)/python -m benchmarks.rendering --sheet docs/images/render-comparison.png
+
+reproduce-quick: $(VENV)/.ready ## Three tasks and three methods of Table 1, ending in a page to open; goes on where it was stopped
+	$(BIN)/orcalign sweep quick
+	@for run in runs/quick/cells/*/run; do $(BIN)/orcalign report $$run >/dev/null || exit 1; done
+	$(BIN)/orcalign table quick --results runs/quick/results.json
+	$(BIN)/orcalign report quick
 
 reproduce: $(VENV)/.ready ## Table 1 of the paper at the laptop budget, for many hours; goes on where it was stopped
 	$(BIN)/orcalign sweep misaligned

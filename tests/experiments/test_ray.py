@@ -13,6 +13,7 @@ from experiments.small_numbers import numbers_of
 from experiments.tiny_studies import plan_tiny, sweep_here
 
 from orcalign.experiments.cell_folder import CellFolder
+from orcalign.experiments.results import read_results
 from orcalign.experiments.sweep import SweepSettings, sweep_study
 from orcalign.experiments.table_formats import FORMATS
 from orcalign.experiments.tables import make_table
@@ -61,7 +62,7 @@ def assert_same(out, expected):
     for cell in plan.cells:
         found, clean = (RunFolder(CellFolder(place, cell.key).run) for place in (out, expected))
         assert numbers_of(found) == numbers_of(clean), cell.values
-    texts = [FORMATS["csv"](make_table(plan, place, "coverage")) for place in (out, expected)]
+    texts = [FORMATS["csv"](make_table(read_results(plan, place), "coverage")) for place in (out, expected)]
     assert texts[0] == texts[1]
 
 

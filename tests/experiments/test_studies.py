@@ -22,7 +22,7 @@ TRAINING = [name for name, study in STUDIES.items() if study.kind == "training"]
 @pytest.mark.parametrize("name", TRAINING)
 def test_every_study_can_be_planned(name, preset):
     plan = plan_study(STUDIES[name], preset)
-    steps = {"laptop": 50_000, "paper": 1_000_000}[preset]
+    steps = {"laptop": 40_000 if name == "quick" else 50_000, "paper": 1_000_000}[preset]
     assert plan.cells
     for cell in plan.cells:
         assert cell.config.task == cell.values["task"]
@@ -36,6 +36,16 @@ def test_the_main_study_is_the_papers_grid():
     paper = paper_table("misaligned")
     assert set(paper.values) == {cell.config.task for cell in plan.cells}
     assert set(paper.average) <= {cell.values["method"] for cell in plan.cells}
+
+
+def test_the_quick_study_begins_with_our_own_method():
+    plan = plan_study(STUDIES["quick"])
+    assert len(plan.cells) == len(plan.jobs) == 9, "nothing is pretrained"
+    assert [cell.values["method"] for cell in plan.cells[:4]] == ["orca_progress"] * 3 + ["orca_np"]
+    assert {cell.config.demo.demo_kind for cell in plan.cells} == {"misaligned"}
+    # At the same budget its runs are those of the main study.
+    main = {cell.key for cell in plan_study(STUDIES["misaligned"], "paper").cells}
+    assert {cell.key for cell in plan_study(STUDIES["quick"], "paper").cells} <= main
 
 
 @pytest.mark.parametrize("name", list(METHODS))

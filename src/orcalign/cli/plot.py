@@ -24,7 +24,7 @@ def plot(
     """Pictures of a study, as far as it has been run.
 
     Args:
-        study: One of `orcalign studies`, or a YAML file.
+        study: One of `orcalign studies`, a YAML file, or a file of `orcalign table --results`.
         kind: curves (with bands), bars (with the paper's own values), profiles (share of runs above a score).
         metric: normalised, return, success_rate or coverage; left out, the study's own.
         only: Part of the grid, as axis=value,axis=value.
@@ -32,19 +32,18 @@ def plot(
         preset: Of the sweep; left out, that of the last one in the folder.
         steps: The same.
         seeds: The same.
-        save: Folder for the pictures; left out, that of the sweep.
+        save: Folder for the pictures; left out, that of the sweep or of the file.
         ending: Kind of file.
     """
-    from orcalign.cli.table import planned
-    from orcalign.experiments.shipped import find_study
+    from orcalign.cli.table import gathered, trains
     from orcalign.report.study_plots import plot_study
     from orcalign.video.atomic import require_writable
 
-    if find_study(study).kind == "latency":
+    if not trains(study):
         raise ValueError("the study 'latency' has a table only: orcalign table latency.")
-    plan, folder = planned(study, only, out, preset, steps, seeds)
+    runs = gathered(study, only, out, preset, steps, seeds)
     for one in kind:
-        path = (save or folder) / f"{plan.study.name}-{one}.{ending}"
+        path = (save or runs.folder) / f"{runs.study.name}-{one}.{ending}"
         require_writable(path)
-        plot_study(plan, folder, one, path, metric)
+        plot_study(runs, one, path, metric)
         print(f"open {path}")

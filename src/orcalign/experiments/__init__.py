@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from orcalign.experiments.methods import METHODS
     from orcalign.experiments.planning import Plan, plan_study
     from orcalign.experiments.results import read_results
+    from orcalign.experiments.results_file import load_results, save_results
     from orcalign.experiments.shipped import STUDIES, find_study
     from orcalign.experiments.study import Budget, Study
     from orcalign.experiments.sweep import SweepSettings, sweep_study
@@ -21,6 +22,8 @@ _LATER = {
     "Plan": "planning",
     "plan_study": "planning",
     "read_results": "results",
+    "load_results": "results_file",
+    "save_results": "results_file",
     "STUDIES": "shipped",
     "find_study": "shipped",
     "Budget": "study",
@@ -37,8 +40,10 @@ __all__ = [
     "Study",
     "SweepSettings",
     "find_study",
+    "load_results",
     "plan_study",
     "read_results",
+    "save_results",
     "sweep_study",
 ]
 

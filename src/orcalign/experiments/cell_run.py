@@ -6,6 +6,7 @@ import os
 import shutil
 from collections.abc import Callable
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -136,7 +137,8 @@ def summarise_run(run: Any, order: JobOrder) -> dict[str, Any]:
     """What tables and plots need of a run that came to its end."""
     evaluations = list(run.records("evaluation"))
     seconds = sum(record.get("timing", {}).get("total", 0.0) for record in run.records())
-    last = {name: value for name, value in evaluations[-1].items() if name not in ("timing", "kind", "best")}
+    # As the run itself chose the policy that it kept: by the video, never by success.
+    best = next((record for record in reversed(evaluations) if record["best"]), None)
     offset = 0 if order.start is None else Start(*order.start).step
     return {
         "key": order.key,
@@ -147,7 +149,9 @@ def summarise_run(run: Any, order: JobOrder) -> dict[str, Any]:
         "demo_hash": run.facts["demo_hash"],
         "versions": run.facts["versions"],
         "seconds": round(seconds, 3),
-        "last": last,
+        "finished": datetime.now(UTC).isoformat(timespec="seconds"),
+        "last": _plain(evaluations[-1]),
+        "best": None if best is None else _plain(best),
         "curve": [
             [
                 offset + record["step"],
@@ -159,3 +163,7 @@ def summarise_run(run: Any, order: JobOrder) -> dict[str, Any]:
             for record in evaluations
         ],
     }
+
+
+def _plain(evaluation: dict[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in evaluation.items() if name not in ("timing", "kind", "best")}

@@ -15,6 +15,25 @@ class FolderInUseError(OSError):
     """Somebody else works in the folder."""
 
 
+def is_held(path: Path) -> bool:
+    """Whether somebody holds the lock right now; asks without keeping anybody out.
+
+    >>> is_held(Path("no-such-folder/lock"))
+    False
+    """
+    try:
+        handle = os.open(path, os.O_RDONLY)
+    except FileNotFoundError:
+        return False
+    try:
+        fcntl.flock(handle, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    finally:
+        os.close(handle)
+    return False
+
+
 class FolderLock:
     """Held from `with` to its end.
 

@@ -11,7 +11,7 @@ import dataclasses
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -74,6 +74,8 @@ class Plan:
     cells: tuple[Cell, ...]
     """Of the study; prerequisites are among the jobs only."""
     jobs: dict[str, Job]
+    only: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    """The part of the grid that was asked for; empty for all of it."""
 
 
 def plan_study(
@@ -120,7 +122,7 @@ def plan_study(
     for key, id in halves.items():
         if key in jobs:
             jobs[key] = replace(jobs[key], needs=id)
-    return Plan(study, preset, budget, tuple(cells), _first_things_first(jobs))
+    return Plan(study, preset, budget, tuple(cells), _first_things_first(jobs), dict(only or {}))
 
 
 def make_cells(study: Study, preset: str, steps: int, values: Values) -> tuple[Cell | None, Cell]:

@@ -1,18 +1,21 @@
-"""What the runs of a study gave, read from their folders. Runs that are missing are holes, not errors."""
+"""What the cells of a study gave, read from their folders. Runs that are missing are holes, not errors."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+import shlex
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from orcalign.experiments.cell_folder import CellFolder
-from orcalign.experiments.planning import Plan
+from orcalign.experiments.folder_lock import is_held
+from orcalign.experiments.planning import Cell, Plan
 from orcalign.experiments.statistics import Scores
-from orcalign.experiments.study import Values, parts
+from orcalign.experiments.study import Study, Values, parts
+from orcalign.training.config import DemoConfig
 from orcalign.training.ranges import require
 
 METRICS = {
@@ -21,6 +24,11 @@ METRICS = {
     "success_rate": "share of episodes that end in success",
     "coverage": "ordered coverage of the demo at the end",
 }
+CHECKPOINTS = {
+    "last": "the last checkpoint of every run",
+    "coverage": "the checkpoint of every run that covered the video best; success had no say in it",
+}
+STATES = ("done", "running", "stopped", "failed", "missing")
 CURVE = ("step", "normalised", "return", "success_rate", "coverage")
 """Columns of a result's curve."""
 _EPISODES = {"return": "returns", "success_rate": "successes", "coverage": "coverages"}
@@ -33,23 +41,31 @@ class Result:
     values: Values
     last: dict[str, Any]
     """The last evaluation."""
+    best: dict[str, Any] | None
+    """The evaluation that the run chose by coverage; None where it was not kept."""
     curve: list[list[Any]]
     """A row an evaluation, see CURVE; steps include those of a pretraining."""
     expert_return: float | None
     seconds: float
     versions: dict[str, str]
+    finished: str = ""
+    """When, in UTC."""
+    demo_hash: str = ""
 
-    def episodes(self, metric: str) -> list[float]:
-        """The metric of every episode of the last evaluation; none if it cannot be known."""
+    def episodes(self, metric: str, checkpoint: str = "last") -> list[float]:
+        """The metric of every episode of the evaluation of a checkpoint; none if it cannot be known."""
+        evaluation = self.last if checkpoint == "last" else self.best
+        if evaluation is None:
+            return []
         if metric == "normalised":
             if not self.expert_return:
                 return []
-            return [value / self.expert_return for value in self.last["returns"]]
-        return [float(value) for value in self.last[_EPISODES[metric]]]
+            return [value / self.expert_return for value in evaluation["returns"]]
+        return [float(value) for value in evaluation[_EPISODES[metric]]]
 
-    def score(self, metric: str) -> float | None:
+    def score(self, metric: str, checkpoint: str = "last") -> float | None:
         """Their mean."""
-        episodes = self.episodes(metric)
+        episodes = self.episodes(metric, checkpoint)
         return float(np.mean(episodes)) if episodes else None
 
     def line(self, metric: str) -> list[tuple[int, float]]:
@@ -58,20 +74,128 @@ class Result:
         return [(row[0], float(row[place])) for row in self.curve if row[place] is not None]
 
 
-def read_results(plan: Plan, out: Path) -> list[Result]:
-    """Of the cells that are done, in the order of the plan."""
-    found = []
-    for cell in plan.cells:
-        done = CellFolder(out, cell.key).done()
-        if done is not None:
-            found.append(
-                Result(
-                    # The cell may have been run for another study, which calls it something else.
-                    cell.values, done["last"], done["curve"], done["expert_return"], done["seconds"],
-                    {**done["versions"], "orcalign": done["orcalign"]},
-                )
-            )  # fmt: skip
-    return found
+@dataclass(frozen=True)
+class StudyCell:
+    """A cell of a study, and what has come of it."""
+
+    values: Values
+    key: str
+    """The hash of its effective config."""
+    demo: str
+    """What is imitated, in a few words."""
+    steps: int
+    """Agent steps that it is given, with those of its pretraining."""
+    state: str
+    """One of STATES: a stopped one can go on."""
+    played: int = 0
+    """Agent steps so far, with those of its pretraining."""
+    error: str = ""
+    """Of one that failed."""
+    result: Result | None = None
+    run: Path | None = None
+    """The run's folder, where there is one."""
+
+
+@dataclass(frozen=True)
+class StudyResults:
+    """A study as far as it has been run: what tables, plots and pages are made of."""
+
+    study: Study
+    preset: str
+    steps: int
+    seeds: int
+    cells: tuple[StudyCell, ...]
+    """All that were asked for, in the order of the plan."""
+    source: Path
+    """Folder of the sweep, or the file of results."""
+    only: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    from_file: bool = False
+    """Then there are numbers, but no run folders."""
+
+    @property
+    def folder(self) -> Path:
+        """Where pictures and pages of it go, if nothing else is said."""
+        return self.source.parent if self.from_file else self.source
+
+    @property
+    def done(self) -> list[Result]:
+        """What the cells gave that are done, in the order of the plan."""
+        return [cell.result for cell in self.cells if cell.result is not None]
+
+    def labels(self, side: str) -> tuple[str, ...]:
+        """Names of all rows or columns that there are."""
+        return tuple(dict.fromkeys(label(cell.values, side) for cell in self.cells))
+
+    def command(self, cell: StudyCell | None = None) -> str:
+        """What to type to run it, or one cell of it, again."""
+        only = self.only if cell is None else {name: (value,) for name, value in cell.values.items()}
+        words = ["orcalign", "sweep", self.study.file or self.study.name, "--preset", self.preset]
+        words += ["--steps", str(self.steps), "--seeds", str(self.seeds)]
+        chosen = [f"{name}={value}" for name, values in only.items() for value in values]
+        return shlex.join([*words, *(["--only", ",".join(chosen)] if chosen else [])])
+
+    def narrowed(self, only: Mapping[str, Sequence[str]]) -> StudyResults:
+        """A part of it."""
+        axes = {name: self.labels(name) for name in self.cells[0].values} if self.cells else {}
+        for name, wanted in only.items():
+            require("axis", name, tuple(axes))
+            for value in wanted:
+                require(name, value, axes[name])
+        kept = [
+            cell for cell in self.cells if all(cell.values[name] in wanted for name, wanted in only.items())
+        ]
+        return replace(self, cells=tuple(kept), only={**self.only, **only})
+
+
+def read_results(plan: Plan, out: Path) -> StudyResults:
+    """The cells of a plan, as they stand in the folder of a sweep.
+
+    >>> from orcalign.experiments import STUDIES, plan_study
+    >>> runs = read_results(plan_study(STUDIES["quick"]), Path("no-such-folder"))
+    >>> len(runs.cells), runs.cells[0].state, runs.done
+    (9, 'missing', [])
+    """
+    budget = plan.budget
+    cells = tuple(_read_cell(cell, out) for cell in plan.cells)
+    return StudyResults(plan.study, plan.preset, budget.steps, budget.seeds, cells, out, plan.only)
+
+
+def _read_cell(cell: Cell, out: Path) -> StudyCell:
+    folder = CellFolder(out, cell.key)
+    before = 0 if cell.start is None else cell.start.step
+    steps = before + cell.config.steps
+    about = StudyCell(cell.values, cell.key, demo_words(cell.config.demo), steps, "missing")
+    done = folder.done()
+    if done is not None:
+        # The cell may have been run for another study, which calls it something else.
+        result = Result(
+            cell.values, done["last"], done.get("best"), done["curve"], done["expert_return"], done["seconds"],
+            {**done["versions"], "orcalign": done["orcalign"]}, done.get("finished", ""), done.get("demo_hash", ""),
+        )  # fmt: skip
+        return replace(about, state="done", played=steps, result=result, run=folder.run)
+    if not folder.path.is_dir():
+        return about
+    started = folder.started()
+    about = replace(
+        about, played=before + folder.steps() if started else 0, run=folder.run if started else None
+    )
+    failure = folder.failure()
+    if is_held(folder.lock_file):
+        return replace(about, state="running")
+    if failure is not None:
+        return replace(about, state="failed", error=str(failure.get("error", "")))
+    return replace(about, state="stopped") if started else about
+
+
+def demo_words(demo: DemoConfig) -> str:
+    """What is imitated, in a few words.
+
+    >>> demo_words(DemoConfig()), demo_words(DemoConfig(demo_kind="mixed", demos=4))
+    ('one misaligned video', '4 mixed videos')
+    """
+    if demo.demo:
+        return ", ".join(Path(name).name for name in demo.demo)
+    return f"one {demo.demo_kind} video" if demo.demos == 1 else f"{demo.demos} {demo.demo_kind} videos"
 
 
 def label(values: Values, side: str) -> str:
@@ -83,25 +207,29 @@ def label(values: Values, side: str) -> str:
     return " ".join(values[name] for name in parts(side))
 
 
-def labels(plan: Plan, side: str) -> tuple[str, ...]:
-    """Names of all rows or columns that the plan has."""
-    return tuple(dict.fromkeys(label(cell.values, side) for cell in plan.cells))
+def setting(values: Values, columns: str) -> str:
+    """What the cells of one line of columns share: the task, and whatever else is neither column nor seed.
+
+    >>> setting({"method": "orca", "task": "push", "demos": "4", "seed": "0"}, "method")
+    'push 4'
+    """
+    left_out = {*parts(columns), "seed", "demo_number"}
+    return " ".join(value for name, value in values.items() if name not in left_out)
 
 
 def score_matrices(
-    results: Sequence[Result], metric: str, columns: str, names: Sequence[str]
+    results: Sequence[Result], metric: str, columns: str, names: Sequence[str], checkpoint: str = "last"
 ) -> tuple[dict[str, Scores], int]:
     """[N, K] per column, over the tasks (and settings) that every column has; and how many those are.
 
     Where one has more runs of a task than another, the first ones count: an average over tasks needs as many of each.
     """
     require("metric", metric, tuple(METRICS))
-    left_out = {*parts(columns), "seed", "demo_number"}
     runs: dict[str, dict[str, list[float]]] = {name: {} for name in names}
     for result in results:
-        score = result.score(metric)
+        score = result.score(metric, checkpoint)
         if score is not None:
-            task = " ".join(value for name, value in result.values.items() if name not in left_out)
+            task = setting(result.values, columns)
             runs[label(result.values, columns)].setdefault(task, []).append(score)
     present = {name: tasks for name, tasks in runs.items() if tasks}
     shared = [

@@ -12,6 +12,8 @@ from orcalign.training.ranges import require
 THREE = ("door-open", "window-open", "lever-pull")
 """The tasks of the paper's closer looks."""
 FIVE = ("button-press", "door-close", *THREE)
+QUICK = ("door-close", "button-press", "window-open")
+"""Those that a laptop learns soonest."""
 ENCODERS_HERE = ("efficientnet-lite0", "resnet18")
 """Those whose weights need no model hub."""
 
@@ -24,6 +26,14 @@ STUDIES: dict[str, Study] = {
             # Methods first: a sweep that is stopped early has whole columns.
             {"method": MAIN_METHODS, "task": PAPER_TASKS},
             source="Table 1, Figure 13",
+        ),
+        Study(
+            "quick",
+            "one misaligned video, three tasks, three methods: a small part of the main study",
+            {"method": ("orca_progress", "orca_np", "temporal_ot"), "task": QUICK},
+            source="Table 1, in part",
+            budgets={"laptop": Budget(40_000), "paper": PAPER},
+            paper="misaligned",
         ),
         Study(
             "aligned",
@@ -123,7 +133,7 @@ def find_study(name: str) -> Study:
     >>> find_study("misalinged")
     Traceback (most recent call last):
     ...
-    ValueError: study is 'misalinged'; did you mean 'misaligned'? Known: misaligned, aligned, ...
+    ValueError: study is 'misalinged'; did you mean 'misaligned'? Known: misaligned, quick, ...
     """
     if name.endswith((".yaml", ".yml")):
         from orcalign.experiments.study import read_study

@@ -63,6 +63,10 @@ class Study:
     """What of the last evaluation is shown."""
     kind: str = "training"
     """Or `latency`, which trains nothing."""
+    paper: str = ""
+    """The study whose values of the paper are shown beside; left empty, those under its own name."""
+    file: str = ""
+    """Where it was read from, if it does not ship."""
 
     def __post_init__(self) -> None:
         if not re.fullmatch(r"[A-Za-z0-9][\w.-]*", self.name):
@@ -172,4 +176,4 @@ def read_study(path: Path) -> Study:
         )
     rest = {name: values[name] for name in ("rows", "columns", "settings", "metric") if name in values}
     name, summary = str(values.get("name", path.stem)), str(values.get("summary", f"from {path.name}"))
-    return Study(name, summary, axes, budgets=budgets, **rest)
+    return Study(name, summary, axes, budgets=budgets, file=str(path), **rest)

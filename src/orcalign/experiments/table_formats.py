@@ -23,7 +23,7 @@ def _interval(interval: Interval | None) -> str:
     return f"{interval.value:.2f} [{interval.low:.2f}, {interval.high:.2f}]"
 
 
-def _cells(table: StudyTable, row: str, bold: str, italic: str, between: str) -> list[str]:
+def row_cells(table: StudyTable, row: str, bold: str, italic: str, between: str) -> list[str]:
     """The entries of a row; the templates say how to print the best, and the paper's."""
     best, found = table.best(row), []
     for column in table.columns:
@@ -39,7 +39,7 @@ def _cells(table: StudyTable, row: str, bold: str, italic: str, between: str) ->
     return found
 
 
-def _aggregate_rows(table: StudyTable) -> list[tuple[str, list[str]]]:
+def aggregate_rows(table: StudyTable) -> list[tuple[str, list[str]]]:
     """Names and entries of the rows below the table."""
     if not table.aggregates:
         return []
@@ -54,7 +54,8 @@ def _aggregate_rows(table: StudyTable) -> list[tuple[str, list[str]]]:
     return list(rows.items())
 
 
-def _about_aggregates(table: StudyTable) -> str:
+def about_aggregates(table: StudyTable) -> str:
+    """What they are over."""
     return (
         f"Over the {table.shared} rows of settings that all these columns have; 95% intervals from a stratified "
         "bootstrap over runs, where there are at least two of each."
@@ -71,11 +72,11 @@ def markdown(table: StudyTable) -> str:
     ]
     for row in table.rows:
         name = f"**{row}**" if row == AVERAGE else row
-        lines.append(f"| {name} | {' | '.join(_cells(table, row, '**{}**', '*{}*', '<br>'))} |")
+        lines.append(f"| {name} | {' | '.join(row_cells(table, row, '**{}**', '*{}*', '<br>'))} |")
     if table.aggregates:
-        lines += ["", _about_aggregates(table), "", f"| | {' | '.join(table.headings)} |"]
+        lines += ["", about_aggregates(table), "", f"| | {' | '.join(table.headings)} |"]
         lines.append("|---" * (1 + len(table.columns)) + "|")
-        lines += [f"| {name} | {' | '.join(texts)} |" for name, texts in _aggregate_rows(table)]
+        lines += [f"| {name} | {' | '.join(texts)} |" for name, texts in aggregate_rows(table)]
     return "\n".join(lines) + "\n"
 
 
@@ -123,10 +124,10 @@ def latex(table: StudyTable) -> str:
     for row in table.rows:
         if row == AVERAGE:
             lines.append(r"\midrule")
-        cells = _cells(table, row, r"\textbf{{{}}}", r"\textit{{{}}}", " ")
+        cells = row_cells(table, row, r"\textbf{{{}}}", r"\textit{{{}}}", " ")
         lines.append(" & ".join([_latex(row), *cells]) + r" \\")
     lines += [r"\midrule"] if table.aggregates else []
-    for name, texts in _aggregate_rows(table):
+    for name, texts in aggregate_rows(table):
         lines.append(" & ".join([_latex(name), *map(_latex, texts)]) + r" \\")
     return "\n".join([*lines, r"\bottomrule", r"\end{tabular}", r"\end{table}"]) + "\n"
 
@@ -144,16 +145,16 @@ def page(table: StudyTable) -> str:
     head = "".join(f"<th>{html.escape(name)}</th>" for name in ("", *table.headings))
     body = []
     for row in table.rows:
-        cells = _cells(table, row, "<b>{}</b>", "<i>{}</i>", "<br>")
+        cells = row_cells(table, row, "<b>{}</b>", "<i>{}</i>", "<br>")
         body.append(f"<tr><td>{html.escape(row)}</td>{''.join(f'<td>{cell}</td>' for cell in cells)}</tr>")
     parts = [f"<p>{html.escape(line)}</p>" for line in table.caption]
     parts.append(f"<table><tr>{head}</tr>{''.join(body)}</table>")
     if table.aggregates:
         rows = "".join(
             f"<tr>{''.join(f'<td>{html.escape(text)}</td>' for text in (name, *texts))}</tr>"
-            for name, texts in _aggregate_rows(table)
+            for name, texts in aggregate_rows(table)
         )
-        parts.append(f"<p>{_about_aggregates(table)}</p><table><tr>{head}</tr>{rows}</table>")
+        parts.append(f"<p>{about_aggregates(table)}</p><table><tr>{head}</tr>{rows}</table>")
     title = html.escape(table.name)
     return (
         f'<!doctype html><html lang="en"><meta charset="utf-8"><title>{title}</title><style>{_STYLE}</style>'

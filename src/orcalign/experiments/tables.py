@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 
 from orcalign.experiments.methods import METHODS
 from orcalign.experiments.paper_values import PaperTable, paper_table
-from orcalign.experiments.planning import Plan
-from orcalign.experiments.results import METRICS, Result, label, labels, read_results, score_matrices
+from orcalign.experiments.results import CHECKPOINTS, METRICS, Result, StudyResults, label, score_matrices
 from orcalign.experiments.statistics import (
     Interval,
     interquartile_mean,
@@ -72,25 +70,28 @@ class StudyTable:
         return {name for name, entry in found.items() if entry.mean >= top.mean - (top.error or 0.0)}
 
     def of_paper(self, row: str, column: str) -> tuple[float, float] | None:
-        """The paper's value at that place."""
+        """The paper's value at that place; its average only beside one over the same rows."""
         if self.paper is None:
             return None
-        return (self.paper.average if row == AVERAGE else self.paper.values.get(row, {})).get(column)
+        if row == AVERAGE:
+            same = {*self.paper.values, AVERAGE} == set(self.rows)
+            return self.paper.average.get(column) if same else None
+        return self.paper.values.get(row, {}).get(column)
 
 
-def make_table(plan: Plan, out: Path, metric: str | None = None) -> StudyTable:
-    """The table of a study, as far as it has been run."""
-    study = plan.study
+def make_table(runs: StudyResults, metric: str | None = None, checkpoint: str = "last") -> StudyTable:
+    """The table of a study, as far as it has been run, of one checkpoint of every run."""
+    study, results = runs.study, runs.done
     metric = metric or study.metric
     require("metric", metric, tuple(METRICS))
-    results = read_results(plan, out)
-    rows, columns = labels(plan, study.rows), labels(plan, study.columns)
+    require("checkpoint", checkpoint, tuple(CHECKPOINTS))
+    rows, columns = runs.labels(study.rows), runs.labels(study.columns)
     entries: dict[tuple[str, str], Entry] = {}
     for column in columns:
         for row in (*rows, AVERAGE):
             planned = sum(
                 1
-                for cell in plan.cells
+                for cell in runs.cells
                 if label(cell.values, study.columns) == column
                 and row in (AVERAGE, label(cell.values, study.rows))
             )
@@ -102,16 +103,17 @@ def make_table(plan: Plan, out: Path, metric: str | None = None) -> StudyTable:
                     and row in (AVERAGE, label(one.values, study.rows))
                 ],
                 metric,
+                checkpoint,
                 planned,
             )
             if entry is not None:
                 entries[row, column] = entry
-    aggregates, shared = _aggregate(results, metric, study.columns, columns)
-    paper = paper_table(study.name) if metric == "normalised" else None
+    aggregates, shared = _aggregate(results, metric, checkpoint, study.columns, columns)
+    paper = paper_table(study.paper or study.name) if metric == "normalised" else None
     fits = paper is not None and (paper.rows, paper.columns) == (study.rows, study.columns)
     return StudyTable(
         study.name, (*rows, AVERAGE), columns, tuple(heading(name) for name in columns), entries, aggregates, shared,
-        paper if fits else None, _caption(plan, results, metric, paper if fits else None),
+        paper if fits else None, _caption(runs, metric, checkpoint, paper if fits else None),
     )  # fmt: skip
 
 
@@ -126,18 +128,18 @@ def heading(column: str) -> str:
     return f"{named}, {rest}" if rest else named
 
 
-def _entry(results: Sequence[Result], metric: str, planned: int) -> Entry | None:
-    episodes = [value for result in results for value in result.episodes(metric)]
-    if not episodes:
+def _entry(results: Sequence[Result], metric: str, checkpoint: str, planned: int) -> Entry | None:
+    scored = [found for result in results if (found := result.episodes(metric, checkpoint))]
+    if not scored:
         return None
-    mean, error = mean_and_error(episodes)
-    return Entry(mean, error, len(results), planned - len(results))
+    mean, error = mean_and_error([value for episodes in scored for value in episodes])
+    return Entry(mean, error, len(scored), planned - len(scored))
 
 
 def _aggregate(
-    results: Sequence[Result], metric: str, side: str, columns: Sequence[str]
+    results: Sequence[Result], metric: str, checkpoint: str, side: str, columns: Sequence[str]
 ) -> tuple[dict[str, Aggregate], int]:
-    matrices, shared = score_matrices(results, metric, side, columns)
+    matrices, shared = score_matrices(results, metric, side, columns, checkpoint)
     found = {}
     first = next((matrices[name] for name in columns if name in matrices), None)
     for name, scores in matrices.items():
@@ -152,20 +154,32 @@ def _aggregate(
     return found, shared
 
 
-def _caption(plan: Plan, results: Sequence[Result], metric: str, paper: PaperTable | None) -> tuple[str, ...]:
-    shown = [result.values for result in results] or [cell.values for cell in plan.cells]
+def _caption(runs: StudyResults, metric: str, checkpoint: str, paper: PaperTable | None) -> tuple[str, ...]:
+    results = runs.done
+    shown = [result.values for result in results] or [cell.values for cell in runs.cells]
     seeds = {values.get("seed", values.get("demo_number", "0")) for values in shown}
     versions = sorted({result.versions["orcalign"] for result in results})
     hours = sum(result.seconds for result in results) / 3600
     lines = [
-        f"{plan.study.summary}: {METRICS[metric]}, mean (standard error over all evaluation episodes).",
-        f"Ours: preset {plan.preset}, {plan.budget.steps:,} agent steps, {len(seeds)} "
-        f"seed{'' if len(seeds) == 1 else 's'}; {len(results)} of {len(plan.cells)} runs are done"
+        f"{runs.study.summary}: {METRICS[metric]}, mean (standard error over all evaluation episodes).",
+        f"Ours: preset {runs.preset}, {runs.steps:,} agent steps, {len(seeds)} "
+        f"seed{'' if len(seeds) == 1 else 's'}; {len(results)} of {len(runs.cells)} runs are done"
         + (f", {hours:.1f} hours of training, orcalign {', '.join(versions)}." if results else "."),
     ]
+    if checkpoint != "last":
+        lines.append(f"Shown is {CHECKPOINTS[checkpoint]}.")
     if paper is not None:
-        words = [paper.source]
-        words += [f"{paper.steps:,} steps"] if paper.steps else []
-        words += [f"{paper.seeds} seeds"] if paper.seeds else []
-        lines.append(f"In italics: the paper's own values ({', '.join(words)}).")
+        lines.append(f"In italics: the paper's own values ({paper_budget(paper)}).")
     return tuple(lines)
+
+
+def paper_budget(paper: PaperTable) -> str:
+    """Where the paper has its values, and what they cost.
+
+    >>> paper_budget(paper_table("misaligned"))
+    'Table 1, 1,000,000 steps, 3 seeds'
+    """
+    words = [paper.source]
+    words += [f"{paper.steps:,} steps"] if paper.steps else []
+    words += [f"{paper.seeds} seeds"] if paper.seeds else []
+    return ", ".join(words)

@@ -10,8 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from orcalign.experiments.planning import Plan
-from orcalign.experiments.results import METRICS, Result, label, labels, read_results, score_matrices
+from orcalign.experiments.results import METRICS, Result, StudyResults, label, score_matrices
 from orcalign.experiments.statistics import mean_and_error, profile, stratified_bootstrap
 from orcalign.experiments.tables import AVERAGE, StudyTable, heading, make_table
 from orcalign.report.exploit_plot import require_kind
@@ -23,15 +22,15 @@ DASHES = ("-", "--", "-.", ":")
 MARKS = "osD^vPX"
 
 
-def plot_study(plan: Plan, out: Path, kind: str, path: Path, metric: str | None = None) -> None:
+def plot_study(runs: StudyResults, kind: str, path: Path, metric: str | None = None) -> None:
     """Draw one kind of picture into a file (.png, .svg or .pdf); what has not run is left out."""
     from matplotlib.figure import Figure
 
     ending = require_kind(path)
-    metric = metric or plan.study.metric
+    metric = metric or runs.study.metric
     figure = Figure(layout="constrained")
-    table = make_table(plan, out, metric)
-    KINDS[kind](figure, plan, read_results(plan, out), table, metric)
+    table = make_table(runs, metric)
+    KINDS[kind](figure, runs, table, metric)
     figure.suptitle("\n".join(_wrap(" ".join(table.caption[1:2]))), fontsize=10)
     buffer = io.BytesIO()
     figure.savefig(buffer, format=ending, dpi=110)
@@ -49,9 +48,10 @@ def _style(columns: Sequence[str], name: str) -> dict[str, Any]:
     }
 
 
-def curves(figure: Any, plan: Plan, results: list[Result], table: StudyTable, metric: str) -> None:
+def curves(figure: Any, runs: StudyResults, table: StudyTable, metric: str) -> None:
     """A panel a row; lines are means over runs, bands their standard error where there are several."""
-    rows, columns = labels(plan, plan.study.rows), labels(plan, plan.study.columns)
+    study = runs.study
+    rows, columns = runs.labels(study.rows), runs.labels(study.columns)
     across = min(5, len(rows))
     down = math.ceil(len(rows) / across)
     figure.set_size_inches(2.6 * across + 1.5, 2.3 * down + 1.2)
@@ -62,12 +62,11 @@ def curves(figure: Any, plan: Plan, results: list[Result], table: StudyTable, me
         axis.set_title(row, fontsize=10)
         axis.grid(alpha=0.3)
         for column in columns:
-            steps, means, errors = _curve(
+            steps, means, errors = mean_curve(
                 [
                     one
-                    for one in results
-                    if (label(one.values, plan.study.rows), label(one.values, plan.study.columns))
-                    == (row, column)
+                    for one in runs.done
+                    if (label(one.values, study.rows), label(one.values, study.columns)) == (row, column)
                 ],
                 metric,
             )
@@ -83,7 +82,8 @@ def curves(figure: Any, plan: Plan, results: list[Result], table: StudyTable, me
     _legend(figure, axes)
 
 
-def _curve(results: Sequence[Result], metric: str) -> tuple[list[int], list[float], list[float]]:
+def mean_curve(results: Sequence[Result], metric: str) -> tuple[list[int], list[float], list[float]]:
+    """Steps of a learning curve, the mean over runs at each, and its standard error (0 for a single run)."""
     found: dict[int, list[float]] = {}
     for result in results:
         for step, value in result.line(metric):
@@ -93,7 +93,7 @@ def _curve(results: Sequence[Result], metric: str) -> tuple[list[int], list[floa
     return steps, [mean for mean, _ in pairs], [error or 0.0 for _, error in pairs]
 
 
-def bars(figure: Any, plan: Plan, results: list[Result], table: StudyTable, metric: str) -> None:
+def bars(figure: Any, runs: StudyResults, table: StudyTable, metric: str) -> None:
     """A group a row, a bar a column; diamonds are the paper's own values."""
     columns, rows = table.columns, table.rows
     figure.set_size_inches(max(6.0, 0.28 * len(rows) * (len(columns) + 1) + 2), 4.2)
@@ -135,11 +135,11 @@ def _first(table: StudyTable, column: str) -> tuple[str, str] | None:
     return next(((row, column) for row in table.rows if (row, column) in table.entries), None)
 
 
-def profiles(figure: Any, plan: Plan, results: list[Result], table: StudyTable, metric: str) -> None:
+def profiles(figure: Any, runs: StudyResults, table: StudyTable, metric: str) -> None:
     """Share of runs above a score, for every score; bands are 95% of a stratified bootstrap."""
     figure.set_size_inches(6.5, 4.2)
     axis = figure.subplots()
-    matrices, shared = score_matrices(results, metric, plan.study.columns, table.columns)
+    matrices, shared = score_matrices(runs.done, metric, runs.study.columns, table.columns)
     top = max([1.0, *(float(scores.max()) for scores in matrices.values())])
     thresholds = np.linspace(0, top * 1.02, 103)
     for column, scores in matrices.items():
@@ -155,7 +155,7 @@ def profiles(figure: Any, plan: Plan, results: list[Result], table: StudyTable, 
     _legend(figure, [axis])
 
 
-KINDS: dict[str, Callable[[Any, Plan, list[Result], StudyTable, str], None]] = {
+KINDS: dict[str, Callable[[Any, StudyResults, StudyTable, str], None]] = {
     "curves": curves,
     "bars": bars,
     "profiles": profiles,

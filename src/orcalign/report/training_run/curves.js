@@ -2,7 +2,7 @@
 
 const learning = embedded("learning");
 const MARGIN = { left: 56, right: 14, top: 16, bottom: 34 };
-const LINES = { line: [2.2, []], dashed: [2.2, [6, 4]], thin: [1.2, []] };
+const LINES = { line: [2.2, []], dashed: [2.2, [6, 4]], dotted: [2.4, [2, 3]], thin: [1.2, []] };
 let cursor = null;
 
 // Round values between two others: at most `most` of them.
@@ -110,6 +110,7 @@ class Chart {
     context.rect(this.plot.x - 8, this.plot.y - 8, this.plot.width + 16, this.plot.height + 16);
     context.clip();
     this.spec.rules.forEach((rule) => this.drawRule(context, rule));
+    this.spec.series.filter((series) => series.band).forEach((series) => this.drawBand(context, series));
     this.spec.series.forEach((series) => (series.kind === "dots" ? this.drawDots(context, series) : this.drawLine(context, series)));
     this.drawBest(context);
     context.restore();
@@ -188,6 +189,18 @@ class Chart {
       context.arc(this.x(step), this.y(value), 2.2, 0, 2 * Math.PI);
       context.fill();
     }
+    context.globalAlpha = 1;
+  }
+
+  // Between the second and the third number at each step, where a series has that.
+  drawBand(context, series) {
+    const { band } = series;
+    context.fillStyle = themed(series.colour);
+    context.globalAlpha = 0.18;
+    context.beginPath();
+    band.forEach(([step, low]) => context.lineTo(this.x(step), this.y(low)));
+    [...band].reverse().forEach(([step, , high]) => context.lineTo(this.x(step), this.y(high)));
+    context.fill();
     context.globalAlpha = 1;
   }
 

@@ -1,0 +1,117 @@
+"""Whom does the reward prefer where the object stands elsewhere? python -m benchmarks.layouts [task ...]
+
+In ten held-out episodes of each task two learners act: the scripted expert, who does the task, and one that
+repeats the movements of the demo's expert without looking. Where the second one fails and is paid more all the
+same, no learner, however good, will do the task there for the sake of this reward: the metric is fooled.
+"""
+
+import json
+import os
+import sys
+from pathlib import Path
+
+os.environ.setdefault("MUJOCO_GL", "osmesa")
+
+import matplotlib.image
+import numpy as np
+
+from orcalign.encoders import make_encoder
+from orcalign.envs import PAPER_TASKS, TASKS, eval_seed, make_demo, rollout_expert
+from orcalign.envs.build import build
+from orcalign.envs.experts import make_expert, play
+from orcalign.envs.making import with_frames
+from orcalign.matching import calibrate, context, orca, orca_progress, temporal_ot
+from orcalign.rewards import FrameCosts
+
+RESULTS = Path(__file__).parent / "results"
+EPISODES = 10
+METHODS = ("orca", "orca_progress", "temporal_ot")
+
+
+class Blind:
+    """Repeats actions, then the last of them."""
+
+    def __init__(self, actions):
+        self._actions = iter(actions)
+        self._last = actions[-1]
+
+    def act(self, observation, success):
+        """The next one, whatever there is to see."""
+        return next(self._actions, self._last)
+
+
+def rewards(costs, calibration):
+    """Summed reward of an episode [T, J] by each method."""
+    smooth = context(costs)
+    return {
+        "orca": float(orca(smooth).reward.sum()),
+        "orca_progress": float(orca_progress(smooth, *calibration).reward.sum()),
+        "temporal_ot": float(temporal_ot(smooth).reward.sum()),
+    }
+
+
+def compare(task, encoder):
+    """All episodes of a task, and the last frames of one in which the blind learner fails."""
+    demo, _ = make_demo(task, misaligned=True)
+    features = encoder(demo.frames)
+    costs, calibration = FrameCosts(features), calibrate(features)
+    actions = rollout_expert(task, demo.extra["env_seed"]).actions
+    env, spec = build(TASKS[task], pictures=True)
+    env = with_frames(env, spec, "fast", None)
+    rows, picture = [], None
+    for number in range(EPISODES):
+        found, frames = {}, []
+        for name, learner in (("expert", make_expert(task, env)), ("blind", Blind(actions))):
+            episode = play(learner, env, spec, eval_seed(number), pictures=True)
+            frames.append(episode.frames[-1])
+            found[name] = {
+                "success": episode.succeeded,
+                "reward": rewards(costs(encoder(episode.frames)), calibration),
+            }
+        rows.append(found)
+        if found["expert"]["success"] and not found["blind"]["success"] and picture is None:
+            picture = np.hstack([demo.frames[-1], *frames])
+    env.close()
+    return rows, picture
+
+
+def line(task, rows):
+    """One line of the table."""
+    told = [row for row in rows if row["expert"]["success"] and not row["blind"]["success"]]
+    fooled = {
+        method: sum(row["blind"]["reward"][method] > row["expert"]["reward"][method] for row in told)
+        for method in METHODS
+    }
+    done = [sum(row[who]["success"] for row in rows) for who in ("expert", "blind")]
+    cells = [f"{fooled[method]} of {len(told)}" for method in METHODS]
+    return f"| {task} | {done[0]} | {done[1]} | {' | '.join(cells)} |"
+
+
+def main(tasks):
+    """Measure, print and keep."""
+    encoder = make_encoder("efficientnet-lite0", size=128)
+    kept, pictures = {}, []
+    lines = [
+        "# Whom does the reward prefer where the object stands elsewhere?",
+        "",
+        f"`python -m benchmarks.layouts`; demo 0 of each task, misaligned; EfficientNet-Lite0 at 128 px; {EPISODES} held-out",
+        "episodes. *Blind* repeats the actions of the demo's expert. The last columns: of the episodes in which the expert",
+        "succeeds and the blind learner does not, in how many is the blind one paid more?",
+        "",
+        f"| task | expert succeeds | blind succeeds | fooled: {' | fooled: '.join(METHODS)} |",
+        "|" + "---|" * (3 + len(METHODS)),
+    ]
+    for task in tasks:
+        kept[task], picture = compare(task, encoder)
+        if picture is not None:
+            pictures.append(picture)
+        lines.append(line(task, kept[task]))
+        print(lines[-1], flush=True)
+    if tuple(tasks) == tuple(PAPER_TASKS):
+        (RESULTS / "layouts.json").write_text(json.dumps(kept, indent=1) + "\n")
+        (RESULTS / "layouts.md").write_text("\n".join(lines) + "\n")
+        matplotlib.image.imsave(RESULTS / "layouts.png", np.vstack(pictures))
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:] or list(PAPER_TASKS))

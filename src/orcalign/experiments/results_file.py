@@ -1,0 +1,198 @@
+"""The numbers of a study as one small file: it can be kept where run folders cannot, and drawn from by anyone."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, NoReturn
+
+from orcalign import __version__
+from orcalign.experiments.results import CURVE, STATES, Result, StudyCell, StudyResults
+from orcalign.experiments.study import Study
+from orcalign.training.ranges import require
+from orcalign.video.atomic import write_file
+
+FORMAT = 1
+WHAT = "results of a study of orcalign"
+_STUDY = ("name", "summary", "rows", "columns", "source", "metric", "paper", "file")
+_EVALUATION = ("step", "returns", "successes", "coverages")
+
+
+def save_results(runs: StudyResults, path: Path) -> None:
+    """Write all cells of a study, with what came of them; a line a cell, so that differences can be read."""
+    if not runs.done:
+        raise ValueError(
+            f"none of the {len(runs.cells)} runs of study {runs.study.name!r} is done in {str(runs.source)!r}, so "
+            f"there are no results to keep; run it first: {runs.command()}"
+        )
+    study = runs.study
+    if path.resolve() == (runs.source / f"{study.name}.json").resolve():
+        raise ValueError(
+            f"{str(path)!r} is where the sweep keeps what it was asked for; give another name, such as "
+            f"results/{study.name}.json."
+        )
+    axes = {name: list(runs.labels(name)) for name in runs.cells[0].values}
+    head: dict[str, Any] = {
+        "what": WHAT,
+        "format": FORMAT,
+        "orcalign": __version__,
+        "command": runs.command(),
+        "study": {
+            **{name: getattr(study, name) for name in _STUDY},
+            "axes": axes,
+            "settings": dict(study.settings),
+        },
+        "preset": runs.preset,
+        "steps": runs.steps,
+        "seeds": runs.seeds,
+        "only": {name: list(values) for name, values in runs.only.items()},
+        "curve": list(CURVE),
+    }
+    lines = [f" {json.dumps(name)}: {json.dumps(value)}," for name, value in head.items()]
+    cells = ",\n".join(f"  {json.dumps(_cell(runs, cell), allow_nan=False)}" for cell in runs.cells)
+    write_file(path, "\n".join(["{", *lines, ' "cells": [', cells, " ]", "}", ""]).encode())
+
+
+def _cell(runs: StudyResults, cell: StudyCell) -> dict[str, Any]:
+    about: dict[str, Any] = {
+        "values": cell.values,
+        "demo": cell.demo,
+        "steps": cell.steps,
+        "config": cell.key,
+        "command": runs.command(cell),
+        "state": cell.state,
+        "played": cell.played,
+    }
+    if cell.error:
+        about["error"] = cell.error
+    result = cell.result
+    if result is None:
+        return about
+    return {
+        **about,
+        "seconds": result.seconds,
+        "finished": result.finished,
+        "versions": result.versions,
+        "demo_hash": result.demo_hash,
+        "expert_return": result.expert_return,
+        "last": _evaluation(result.last),
+        "best": None if result.best is None else _evaluation(result.best),
+        "curve": result.curve,
+    }
+
+
+def _evaluation(record: dict[str, Any]) -> dict[str, Any]:
+    return {name: record[name] for name in _EVALUATION if name in record}
+
+
+def is_results_file(name: str) -> bool:
+    """Whether a word in the place of a study's name means such a file.
+
+    >>> is_results_file("results/quick.json"), is_results_file("quick")
+    (True, False)
+    """
+    return name.endswith(".json")
+
+
+def load_results(path: Path) -> StudyResults:
+    """What `save_results` wrote: the study as it was, whatever has become of its settings since.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     _ = (Path(folder) / "a.json").write_text("")
+    ...     load_results(Path(folder) / "a.json")
+    Traceback (most recent call last):
+    ...
+    ValueError: '.../a.json' is empty; results are written by: orcalign table STUDY --results FILE.
+    """
+    text = path.read_bytes().decode("utf-8", "replace")
+    if not text.strip():
+        _refuse(path, "is empty")
+    try:
+        values = json.loads(text, parse_constant=_no_number)
+    except ValueError as error:
+        _refuse(path, f"is not JSON ({error})")
+    if not isinstance(values, dict) or values.get("what") != WHAT:
+        _refuse(path, "holds no results of a study")
+    if values.get("format") != FORMAT:
+        raise ValueError(
+            f"{str(path)!r} has format {values.get('format')}, and this version of orcalign reads {FORMAT}; use "
+            f"the version that wrote it, {values.get('orcalign')}."
+        )
+    where = "the study"
+    try:
+        if values["curve"] != list(CURVE):
+            raise ValueError(f"columns of curves are {values['curve']}, and not {list(CURVE)}")
+        told = dict(values["study"])
+        axes = {str(name): tuple(map(str, entry)) for name, entry in told.pop("axes").items()}
+        words: dict[str, Any] = {name: str(told[name]) for name in _STUDY}
+        study = Study(axes=axes, settings=dict(told["settings"]), **words)
+        cells = []
+        for k, entry in enumerate(values["cells"]):
+            where = f"cell {k}"
+            cells.append(_read_cell(entry, set(axes)))
+        where = "the head"
+        only = {name: tuple(entry) for name, entry in values["only"].items()}
+        found = StudyResults(
+            study, str(values["preset"]), int(values["steps"]), int(values["seeds"]), tuple(cells), path, only, True
+        )  # fmt: skip
+    except KeyError as error:
+        _refuse(path, f"is damaged: {where} has no {error}")
+    except (ValueError, TypeError, AttributeError) as error:
+        _refuse(path, f"is damaged: {where} cannot be read ({error})")
+    if not found.done:
+        _refuse(path, "holds no run that is done")
+    return found
+
+
+def _read_cell(entry: dict[str, Any], axes: set[str]) -> StudyCell:
+    values = {str(name): str(value) for name, value in entry["values"].items()}
+    if set(values) != axes:
+        raise ValueError(
+            f"it has values for {', '.join(values)}, and the study's axes are {', '.join(sorted(axes))}"
+        )
+    require("state", entry["state"], STATES)
+    about = StudyCell(
+        values, str(entry["config"]), str(entry["demo"]), int(entry["steps"]), entry["state"], int(entry["played"]),
+        str(entry.get("error", "")),
+    )  # fmt: skip
+    if entry["state"] != "done":
+        return about
+    best, expert, versions = entry["best"], entry["expert_return"], entry["versions"]
+    result = Result(
+        values,
+        _read_evaluation(entry["last"]),
+        None if best is None else _read_evaluation(best),
+        [_row(row) for row in entry["curve"]],
+        None if expert is None else float(expert),
+        float(entry["seconds"]),
+        # A table cannot do without the last one.
+        {**{str(name): str(one) for name, one in versions.items()}, "orcalign": str(versions["orcalign"])},
+        str(entry["finished"]),
+        str(entry["demo_hash"]),
+    )
+    return replace(about, result=result)
+
+
+def _read_evaluation(record: dict[str, Any]) -> dict[str, Any]:
+    lists: dict[str, Any] = {
+        name: [float(value) for value in record[name]] for name in ("returns", "successes", "coverages")
+    }
+    return {"step": int(record["step"]), **lists}
+
+
+def _row(row: list[Any]) -> list[Any]:
+    if len(row) != len(CURVE):
+        raise ValueError(f"a row of the curve has {len(row)} numbers; it must have {len(CURVE)}")
+    return [int(row[0]), *(None if value is None else float(value) for value in row[1:])]
+
+
+def _no_number(name: str) -> NoReturn:
+    raise ValueError(f"{name} is no number")
+
+
+def _refuse(path: Path, why: str) -> NoReturn:
+    raise ValueError(
+        f"{str(path)!r} {why}; results are written by: orcalign table STUDY --results FILE."
+    ) from None

@@ -1,0 +1,87 @@
+"""The page of a study: what was run, what came of it, how it was learned, and what it looks like."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from orcalign.experiments.results import METRICS, StudyResults
+from orcalign.report.explainer import PagePart, render_document
+from orcalign.report.explainer.document import as_text, part_text
+from orcalign.report.study.curves import study_charts
+from orcalign.report.study.films import Film, FilmRow, film_rows
+from orcalign.report.study.grid import study_settings
+from orcalign.report.study.words import details, headline, link_to, run_list, safe, tables
+from orcalign.training.ranges import require
+from orcalign.video.atomic import require_writable, write_file
+
+PACKAGE = "orcalign.report.study"
+OF_RUNS = "orcalign.report.training_run"
+
+
+def study_page(runs: StudyResults, page: Path, metric: str | None = None) -> str:
+    """One self-contained HTML page of a study, however much of it has been run; below 10 MB.
+
+    What is missing, running or has failed is shown as that. The same results give the same text.
+
+    Args:
+        runs: of `read_results`, or of `load_results`; the latter has no videos, and the page says so.
+        page: where the page will lie, for its links to the pages of runs.
+        metric: what curves and tables show; left out, the study's own.
+
+    >>> from orcalign.experiments import STUDIES, plan_study, read_results
+    >>> runs = read_results(plan_study(STUDIES["quick"]), Path("no-such-folder"))
+    >>> page = study_page(runs, Path("quick.html"))
+    >>> page[:15], "0 of 9 runs are done; 9 missing." in page
+    ('<!doctype html>', True)
+    """
+    metric = metric or runs.study.metric
+    require("metric", metric, tuple(METRICS))
+    rows, problems = film_rows(runs)
+    parts = [
+        PagePart(headline(runs), style=_style()),
+        PagePart(tables(runs, metric)),
+        *_curves(runs, metric),
+        _films(rows, page),
+        PagePart(run_list(runs, page) + details(runs, problems)),
+    ]
+    count = len(runs.cells)
+    subtitle = f"{len(runs.done)} of {count} runs · {runs.steps:,} agent steps · preset {runs.preset}"
+    return render_document(f"study {runs.study.name}", f"Study: {runs.study.name}", subtitle, parts)
+
+
+def write_study_page(runs: StudyResults, path: Path | None = None, metric: str | None = None) -> Path:
+    """Write the page, whole or not at all, by default as NAME.html where the results are; returns the file."""
+    path = path or runs.folder / f"{runs.study.name}.html"
+    require_writable(path)
+    write_file(path, study_page(runs, path, metric).encode())
+    return path
+
+
+def _style() -> str:
+    return part_text(OF_RUNS, "run.css") + part_text(PACKAGE, "study.css")
+
+
+def _curves(runs: StudyResults, metric: str) -> list[PagePart]:
+    learning = study_charts(runs, metric)
+    if not learning["charts"]:
+        return []
+    banded = any("band" in one for chart in learning["charts"] for one in chart["series"])
+    words = "Lines are means over seeds, bands their standard error." if banded else "Every line is one run."
+    drawn = {chart["title"] for chart in learning["charts"]}
+    missing = [name for name in study_settings(runs) if name not in drawn]
+    if missing:
+        words += f" Nothing is done yet of {', '.join(missing)}."
+    markup = part_text(PACKAGE, "curves.html").replace("{{words}}", safe(words))
+    return [PagePart(markup, part_text(OF_RUNS, "curves.js"), data={"learning": learning})]
+
+
+def _films(rows: tuple[FilmRow, ...], page: Path) -> PagePart:
+    script = part_text("orcalign.report.explainer", "frames.js") + part_text(PACKAGE, "films.js")
+    data = [{"name": as_text(row.name), "films": [_film(film, page) for film in row.films]} for row in rows]
+    return PagePart(part_text(PACKAGE, "films.html"), script, data={"films": data})
+
+
+def _film(film: Film, page: Path) -> dict[str, Any]:
+    words = {name: as_text(getattr(film, name)) for name in ("name", "score", "note", "hole")}
+    return {**words, "clip": film.clip, "link": link_to(film.link, page)}
