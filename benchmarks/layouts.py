@@ -94,9 +94,10 @@ def main(tasks):
     lines = [
         "# Whom does the reward prefer where the object stands elsewhere?",
         "",
-        "`python -m benchmarks.layouts`; demo 0 of each task, misaligned; EfficientNet-Lite0 at 128 px; calibrated on the",
-        f"demo alone; {EPISODES} held-out episodes. *Blind* repeats the actions of the demo's expert. The last columns: of the",
-        "episodes in which the expert succeeds and the blind learner does not, in how many is the blind one paid more?",
+        "`python -m benchmarks.layouts`; demo 0 of each task, misaligned; EfficientNet-Lite0 at 128 px, calibrated",
+        f"on the demo alone; {EPISODES} held-out episodes. *Blind* repeats the actions of the demo's expert. The last",
+        "columns: of the episodes in which the expert succeeds and the blind one does not, in how many is the",
+        "blind one paid more?",
         "",
         f"| task | expert succeeds | blind succeeds | fooled: {' | fooled: '.join(METHODS)} |",
         "|" + "---|" * (3 + len(METHODS)),

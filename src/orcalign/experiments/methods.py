@@ -22,21 +22,30 @@ class Method:
 
 
 _PROGRESS = {"matcher": "orca_progress", "calibrated": True, "scale": "none"}
+# Progress is paid all along the way: the learner may look further ahead than for one reward at the end.
+_AHEAD = {"agent.gamma": 0.95, "agent.learning_rate": 3e-4}
+
+
+def _progress(label: str, reward: Mapping[str, Any], settings: Mapping[str, Any] = _AHEAD) -> Method:
+    """`orca_progress` with something changed."""
+    return Method(label, {**_PROGRESS, **reward}, settings=settings)
+
 
 METHODS: dict[str, Method] = {
-    "orca_progress": Method("ORCA progress", _PROGRESS),
+    "orca_progress": _progress("ORCA progress", {}),
     "orca": Method("ORCA", {"matcher": "orca"}, pretrained_on="temporal_ot"),
     "orca_np": Method("ORCA (NP)", {"matcher": "orca"}),
     "temporal_ot": Method("TemporalOT", {"matcher": "temporal_ot"}),
     "ot": Method("OT", {"matcher": "ot"}),
     "dtw": Method("DTW", {"matcher": "dtw"}),
     "threshold": Method("Threshold", {"matcher": "threshold"}),
-    # orca_progress with one thing changed.
-    "progress_fixed_scale": Method("without calibration", {**_PROGRESS, "calibrated": False}),
-    "progress_last_frame": Method("without progress", {**_PROGRESS, "matcher": "orca"}),
-    "progress_light": Method("weight 1", {**_PROGRESS, "set": ("weight=1",)}),
-    "progress_potential": Method("as a potential", {**_PROGRESS, "set": ("shaping=potential", "gamma=0.9")}),
-    "progress_scaled": Method("first episode scaled to 10", {**_PROGRESS, "scale": "first"}),
+    "progress_fixed_scale": _progress("without calibration", {"calibrated": False}),
+    "progress_last_frame": _progress("without progress", {"matcher": "orca"}),
+    "progress_light": _progress("weight 1", {"set": ("weight=1",)}),
+    "progress_potential": _progress("as a potential", {"set": ("shaping=potential", "gamma=0.95")}),
+    "progress_scaled": _progress("first episode scaled to 10", {"scale": "first"}),
+    "progress_near": _progress("gamma 0.9", {}, {**_AHEAD, "agent.gamma": 0.9}),
+    "progress_slow": _progress("learning rate 1e-4", {}, {**_AHEAD, "agent.learning_rate": 1e-4}),
 }
 PAPER_METHODS = ("threshold", "dtw", "ot", "temporal_ot", "orca_np", "orca")
 MAIN_METHODS = ("orca_progress", "orca", "orca_np", "temporal_ot", "ot", "dtw", "threshold")
@@ -47,4 +56,6 @@ ABLATION = (
     "progress_light",
     "progress_potential",
     "progress_scaled",
+    "progress_near",
+    "progress_slow",
 )
