@@ -1,6 +1,8 @@
 """Studies, axes and plans: what is run, and under which name."""
 
 import re
+import subprocess
+import sys
 import time
 from dataclasses import replace
 
@@ -236,3 +238,15 @@ def test_the_papers_averages_are_those_of_its_rows(name):
     for column, (mean, _) in table.average.items():
         rows = [row[column][0] for row in table.values.values()]
         assert sum(rows) / len(rows) == pytest.approx(mean, abs=0.0051)
+
+
+def test_a_key_does_not_depend_on_what_was_planned_before():
+    # In a process of its own: equal settings are remembered, and the first ones seen must not lend the others a 500.0.
+    part = """
+from orcalign.experiments.planning import plan_study
+from orcalign.experiments.shipped import STUDIES
+print([cell.key for cell in plan_study(STUDIES["quick"], only={"method": ("orca_np",)}).cells])
+"""
+    alone = subprocess.run([sys.executable, "-c", part], capture_output=True, text=True, check=True).stdout
+    whole = plan_study(STUDIES["quick"]).cells
+    assert str([cell.key for cell in whole if cell.values["method"] == "orca_np"]) == alone.strip()

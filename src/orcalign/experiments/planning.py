@@ -185,8 +185,11 @@ def cell_key(config: TrainConfig, start: Start | None = None) -> str:
 
 @cache
 def _plain_fields(settings: Any) -> dict[str, Any]:
-    # Thousands of cells are made of a few dozen of these.
-    return dataclasses.asdict(settings)
+    # Thousands of cells are made of a few dozen of these. Settings that are equal must give one text: 500.0 is 500.
+    return {
+        name: int(value) if isinstance(value, float) and value.is_integer() else value
+        for name, value in dataclasses.asdict(settings).items()
+    }
 
 
 def _plain(settings: Any) -> dict[str, Any]:
