@@ -1,4 +1,7 @@
-"""Whom does the reward prefer where the object stands elsewhere? python -m benchmarks.layouts [task ...]
+"""Whom does the reward prefer where the object stands elsewhere?
+
+    python -m benchmarks.layouts [task ...]
+    python -m benchmarks.layouts --run RUN     in which of a run's last episodes did it succeed?
 
 In ten held-out episodes of each task two learners act: the scripted expert, who does the task, and one that
 repeats the movements of the demo's expert without looking. Where the second one fails and is paid more all the
@@ -8,6 +11,7 @@ same, no learner, however good, will do the task there for the sake of this rewa
 import json
 import os
 import sys
+from itertools import pairwise
 from pathlib import Path
 
 os.environ.setdefault("MUJOCO_GL", "osmesa")
@@ -16,14 +20,16 @@ import matplotlib.image
 import numpy as np
 
 from orcalign.encoders import make_encoder
-from orcalign.envs import PAPER_TASKS, TASKS, eval_seed, make_demo, rollout_expert
+from orcalign.envs import PAPER_TASKS, TASKS, eval_seed, make, make_demo, rollout_expert
 from orcalign.envs.build import build
 from orcalign.envs.experts import make_expert, play
 from orcalign.envs.making import with_frames
 from orcalign.matching import calibrate, context, orca, orca_progress, temporal_ot
 from orcalign.rewards import FrameCosts
+from orcalign.video import Demo
 
 RESULTS = Path(__file__).parent / "results"
+PICTURE = RESULTS.parents[1] / "docs" / "images" / "layouts.png"
 EPISODES = 10
 METHODS = ("orca", "orca_progress", "temporal_ot")
 
@@ -87,6 +93,24 @@ def line(task, rows):
     return f"| {task} | {done[0]} | {done[1]} | {' | '.join(cells)} |"
 
 
+def by_place(run):
+    """Share of a run's last 150 episodes that succeed, by where the object stood compared to the demo (its x)."""
+    facts = Demo.load(run / "demo" / "demo-0")
+    env = make(facts.task, None)
+    shown = env.reset(seed=facts.extra["env_seed"])[0][4]
+    env.close()
+    places, successes = [], []
+    for path in sorted((run / "episodes").glob("*.npz"))[-150:]:
+        with np.load(path) as episode:
+            places.append(episode["observations"][0][4] - shown)
+            successes.append(episode["success"].any())
+    edges = np.quantile(places, np.linspace(0, 1, 6))
+    print("| object to the right of the demo's by, m | episodes that succeed |\n|---|---|")
+    for low, high in pairwise(edges):
+        inside = [won for place, won in zip(places, successes, strict=True) if low <= place <= high]
+        print(f"| {low:.2f} to {high:.2f} | {np.mean(inside):.0%} |")
+
+
 def main(tasks):
     """Measure, print and keep."""
     encoder = make_encoder("efficientnet-lite0", size=128)
@@ -111,8 +135,11 @@ def main(tasks):
     if tuple(tasks) == tuple(PAPER_TASKS):
         (RESULTS / "layouts.json").write_text(json.dumps(kept, indent=1) + "\n")
         (RESULTS / "layouts.md").write_text("\n".join(lines) + "\n")
-        matplotlib.image.imsave(RESULTS / "layouts.png", np.vstack(pictures))
+        matplotlib.image.imsave(PICTURE, np.vstack(pictures))
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:] or list(PAPER_TASKS))
+    if sys.argv[1:2] == ["--run"]:
+        by_place(Path(sys.argv[2]))
+    else:
+        main(sys.argv[1:] or list(PAPER_TASKS))
