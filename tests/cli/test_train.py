@@ -281,3 +281,19 @@ def test_help_names_what_people_need(capsys):
         "eval-every", "in-flight", "learning-rate",
     ):  # fmt: skip
         assert f"--{option} " in text, option
+
+
+def test_a_method_brings_its_settings_and_options_still_win(capsys):
+    main(["train", "--task", "nav2d", "--method", "orca_progress", "--gamma", "0.8", "--print-config"])
+    config = yaml.safe_load(capsys.readouterr().out)
+    assert (config["reward"]["matcher"], config["reward"]["calibrated"]) == ("orca_progress", True)
+    assert (config["agent"]["gamma"], config["agent"]["learning_rate"]) == (0.8, 3e-4)
+    main(["train", "--task", "nav2d", "--method", "orca", "--print-config"])
+    assert yaml.safe_load(capsys.readouterr().out)["reward"]["pretrain"] == "temporal_ot"
+
+
+def test_an_unknown_method_names_the_known_ones(capsys):
+    with pytest.raises(SystemExit) as exit_info:
+        main(["train", "--task", "nav2d", "--method", "orco"])
+    assert exit_info.value.code == 2
+    assert "did you mean 'orca'?" in capsys.readouterr().err

@@ -33,7 +33,7 @@ def command(words: Sequence[str]) -> Callable[..., None]:
         default = _unchecked(read_config(Path(file)))
     else:
         name = _value_of("--preset", words) or "laptop"
-        default = _unchecked(_defaults(name, task or "door-close", words))
+        default = _unchecked(_with_method(_defaults(name, task or "door-close", words), words))
     needs_task = file is None and task is None
 
     def with_config(config, **rest):  # type: ignore[no-untyped-def]
@@ -55,6 +55,7 @@ def train(
     *,
     config: Annotated[Any, tyro.conf.Suppress] = None,
     preset: str = "laptop",
+    method: str | None = None,
     config_file: Annotated[Path | None, tyro.conf.arg(name="config")] = None,
     out: Path | None = None,
     resume: Path | None = None,
@@ -75,7 +76,8 @@ def train(
     Args:
         config: Every setting of the run.
         preset: Where settings come from that are not given: laptop, or paper (its exact protocol).
-        config_file: Take them from this file instead, such as the config.yaml of another run.
+        method: One of those that studies compare, such as orca_progress: its reward and what goes with it.
+        config_file: Take settings from this file instead, such as the config.yaml of another run.
         out: Folder of the run; left out, runs/TASK-METHOD-seedN.
         resume: Go on with the run in this folder; settings are those it began with.
         workers: Collector processes, or Ray actors as in ray:8; 0 plays in the learner's own. Changes the time, not the
@@ -90,6 +92,8 @@ def train(
     from orcalign.training.run_folder import RunFolder, config_text
     from orcalign.training.setup import choose_device, parse_workers
 
+    if method is not None and config_file is not None:
+        raise ValueError("--method and --config were both given; give one of them.")
     parse_workers(workers)
     require("checkpoint_minutes", checkpoint_minutes, at_least=0)
     if resume is None and needs_task:
@@ -143,6 +147,19 @@ def _defaults(name: str, task: str, words: Sequence[str]) -> TrainConfig:
         return preset(name, task)
     other = preset(name, "door-close")
     return replace(other, task=task, demo=replace(other.demo, demo_kind="aligned"))
+
+
+def _with_method(config: TrainConfig, words: Sequence[str]) -> TrainConfig:
+    """The settings changed to those of a named method; one that is pretrained is here both halves of one run."""
+    from orcalign.experiments.axes import AXES
+    from orcalign.experiments.methods import METHODS
+
+    name = _value_of("--method", words)
+    if name is None:
+        return config
+    changed = AXES["method"].change(config, name)
+    first = METHODS[name].pretrained_on
+    return changed if first is None else replace(changed, reward=replace(changed.reward, pretrain=first))
 
 
 def _unchecked(config: Any) -> Any:
