@@ -45,5 +45,5 @@ def two_stages(out):
 
     With this seed the first policy does not push into a wall, where all episodes would look the same.
     """
-    changes = ("--pretrain", "temporal_ot", "--temperature", "1.0:0.3", "--demos", 2)
+    changes = ("--matcher", "orca", "--pretrain", "temporal_ot", "--temperature", "1.0:0.3", "--demos", 2)
     return train(out, "--task", "nav2d", "--seed", 3, *changes, workers=1)

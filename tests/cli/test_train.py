@@ -276,11 +276,22 @@ def test_help_names_what_people_need(capsys):
     assert exit_info.value.code == 0
     text = capsys.readouterr().out
     for option in (
-        "task", "steps", "seed", "demo", "matcher", "temperature", "calibrated", "pretrain", "preset", "config",
+        "task", "steps", "seed", "demo", "method", "matcher", "temperature", "calibrated", "pretrain", "preset", "config",
         "out", "resume", "workers", "device", "print-config", "policy-input", "agent", "encoder", "weights",
         "eval-every", "in-flight", "learning-rate",
     ):  # fmt: skip
-        assert f"--{option} " in text, option
+        assert f"--{option} " in text or f"--{option}, --no-{option} " in text, option
+
+
+def test_a_flag_can_be_given_both_ways(capsys):
+    assert "calibrated: true" in printed(capsys, "--task", "nav2d", "--calibrated")
+    assert "calibrated: false" in printed(capsys, "--task", "nav2d", "--no-calibrated")
+
+
+def test_without_a_method_laptop_takes_ours_and_paper_the_papers(capsys):
+    assert "matcher: orca_progress" in printed(capsys, "--task", "nav2d")
+    assert "matcher: orca\n" in printed(capsys, "--task", "nav2d", "--matcher", "orca")
+    assert "matcher: orca\n" in printed(capsys, "--task", "nav2d", "--preset", "paper")
 
 
 def test_a_method_brings_its_settings_and_options_still_win(capsys):

@@ -81,7 +81,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
                 prog=prog,
                 description="Turn one video into a reward, and the reward into a policy.",
                 args=words,
-                config=(tyro.conf.FlagCreatePairsOff, tyro.conf.OmitArgPrefixes),
+                config=(tyro.conf.OmitArgPrefixes,),
             )
     except (ValueError, OSError) as error:
         _fail(_one_line(error))

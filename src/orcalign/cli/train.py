@@ -33,7 +33,7 @@ def command(words: Sequence[str]) -> Callable[..., None]:
         default = _unchecked(read_config(Path(file)))
     else:
         name = _value_of("--preset", words) or "laptop"
-        default = _unchecked(_with_method(_defaults(name, task or "door-close", words), words))
+        default = _unchecked(_with_method(_defaults(name, task or "door-close", words), name, words))
     needs_task = file is None and task is None
 
     def with_config(config, **rest):  # type: ignore[no-untyped-def]
@@ -76,7 +76,8 @@ def train(
     Args:
         config: Every setting of the run.
         preset: Where settings come from that are not given: laptop, or paper (its exact protocol).
-        method: One of those that studies compare, such as orca_progress: its reward and what goes with it.
+        method: One of those that studies compare, such as temporal_ot: its reward and what goes with it. Left out,
+            orca_progress with the preset laptop, unless --matcher names a reward.
         config_file: Take settings from this file instead, such as the config.yaml of another run.
         out: Folder of the run; left out, runs/TASK-METHOD-seedN.
         resume: Go on with the run in this folder; settings are those it began with.
@@ -149,12 +150,14 @@ def _defaults(name: str, task: str, words: Sequence[str]) -> TrainConfig:
     return replace(other, task=task, demo=replace(other.demo, demo_kind="aligned"))
 
 
-def _with_method(config: TrainConfig, words: Sequence[str]) -> TrainConfig:
+def _with_method(config: TrainConfig, preset: str, words: Sequence[str]) -> TrainConfig:
     """The settings changed to those of a named method; one that is pretrained is here both halves of one run."""
     from orcalign.experiments.axes import AXES
     from orcalign.experiments.methods import METHODS
 
     name = _value_of("--method", words)
+    if name is None and preset == "laptop" and _value_of("--matcher", words) is None:
+        name = "orca_progress"
     if name is None:
         return config
     changed = AXES["method"].change(config, name)
