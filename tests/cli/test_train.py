@@ -276,8 +276,8 @@ def test_help_names_what_people_need(capsys):
     assert exit_info.value.code == 0
     text = capsys.readouterr().out
     for option in (
-        "task", "steps", "seed", "demo", "method", "matcher", "temperature", "calibrated", "pretrain", "preset", "config",
-        "out", "resume", "workers", "device", "print-config", "policy-input", "agent", "encoder", "weights",
+        "task", "steps", "seed", "demo", "method", "matcher", "temperature", "calibrated", "pretrain", "preset",
+        "config", "out", "resume", "workers", "device", "print-config", "policy-input", "agent", "encoder", "weights",
         "eval-every", "in-flight", "learning-rate",
     ):  # fmt: skip
         assert f"--{option} " in text or f"--{option}, --no-{option} " in text, option
