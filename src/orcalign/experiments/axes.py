@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
 
+from orcalign.agents.settings import AgentSettings
 from orcalign.encoders.registry import ENCODERS
 from orcalign.envs import find_task
 from orcalign.experiments.methods import METHODS
@@ -47,13 +48,18 @@ def _task(config: TrainConfig, value: str) -> TrainConfig:
 def _method(config: TrainConfig, value: str) -> TrainConfig:
     require("method", value, tuple(METHODS))
     method = METHODS[value]
-    changed = replace(config, reward=_reward(config.reward, tuple(method.reward.items())))
-    return with_settings(changed, method.settings)
+    reward = _reward(config.reward, tuple(method.reward.items()))
+    return replace(config, reward=reward, agent=_agent(config.agent, tuple(method.agent.items())))
 
 
 @cache
 def _reward(base: RewardConfig, changes: tuple[tuple[str, Any], ...]) -> RewardConfig:
     # A reward config tries its method on a small episode; thousands of cells share a few of them.
+    return replace(base, **dict(changes))
+
+
+@cache
+def _agent(base: AgentSettings, changes: tuple[tuple[str, Any], ...]) -> AgentSettings:
     return replace(base, **dict(changes))
 
 

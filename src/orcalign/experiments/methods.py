@@ -17,18 +17,18 @@ class Method:
     """Fields of `RewardConfig` that differ from the preset's."""
     pretrained_on: str | None = None
     """Another method: its run is left halfway, and this one goes on with its networks for the other half."""
-    settings: Mapping[str, Any] = field(default_factory=dict)
-    """Other settings of the run, as {"agent.gamma": 0.95}."""
+    agent: Mapping[str, Any] = field(default_factory=dict)
+    """Fields of `AgentSettings` that differ from the preset's."""
 
 
 _PROGRESS = {"matcher": "orca_progress", "calibrated": True, "scale": "none"}
 # Progress is paid all along the way: the learner may look further ahead than for one reward at the end.
-_AHEAD = {"agent.gamma": 0.95, "agent.learning_rate": 3e-4}
+_AHEAD = {"gamma": 0.95, "learning_rate": 3e-4}
 
 
-def _progress(label: str, reward: Mapping[str, Any], settings: Mapping[str, Any] = _AHEAD) -> Method:
+def _progress(label: str, reward: Mapping[str, Any], agent: Mapping[str, Any] = _AHEAD) -> Method:
     """`orca_progress` with something changed."""
-    return Method(label, {**_PROGRESS, **reward}, settings=settings)
+    return Method(label, {**_PROGRESS, **reward}, agent=agent)
 
 
 METHODS: dict[str, Method] = {
@@ -44,8 +44,8 @@ METHODS: dict[str, Method] = {
     "progress_light": _progress("weight 1", {"set": ("weight=1",)}),
     "progress_potential": _progress("as a potential", {"set": ("shaping=potential", "gamma=0.95")}),
     "progress_scaled": _progress("first episode scaled to 10", {"scale": "first"}),
-    "progress_near": _progress("gamma 0.9", {}, {**_AHEAD, "agent.gamma": 0.9}),
-    "progress_slow": _progress("learning rate 1e-4", {}, {**_AHEAD, "agent.learning_rate": 1e-4}),
+    "progress_near": _progress("gamma 0.9", {}, {**_AHEAD, "gamma": 0.9}),
+    "progress_slow": _progress("learning rate 1e-4", {}, {**_AHEAD, "learning_rate": 1e-4}),
 }
 PAPER_METHODS = ("threshold", "dtw", "ot", "temporal_ot", "orca_np", "orca")
 MAIN_METHODS = ("orca_progress", "orca", "orca_np", "temporal_ot", "ot", "dtw", "threshold")
