@@ -38,7 +38,7 @@ def paper(task: str) -> TrainConfig:
 
 
 def laptop(task: str) -> TrainConfig:
-    """Fast rendering, a small encoder at 128 px, small batches: some hundred agent steps a second on two cores.
+    """Fast rendering, a small encoder at 128 px, small batches: some seventy agent steps a second on two cores.
 
     >>> laptop("door-close").encoder.encoder_size
     128
