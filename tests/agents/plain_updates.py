@@ -8,7 +8,7 @@ from torch.nn import functional
 
 
 class Plain:
-    """The networks of an agent's state in double precision; critics are told apart by their index."""
+    """The networks of an agent's state in double precision."""
 
     def __init__(self, state, settings, noise_from):
         self.settings = settings
@@ -27,10 +27,8 @@ class Plain:
     def part(self, prefix):
         return [tensor for name, tensor in self.w.items() if name.startswith(prefix + ".")]
 
-    def norm(self, x, name, critic=None):
+    def norm(self, x, name):
         gain, shift = self.w[name + ".gain"], self.w[name + ".shift"]
-        if critic is not None:
-            gain, shift = gain[critic, 0], shift[critic, 0]
         mean, variance = x.mean(-1, keepdim=True), x.var(-1, keepdim=True, unbiased=False)
         return (x - mean) / (variance + 1e-5).sqrt() * gain + shift
 
@@ -40,26 +38,26 @@ class Plain:
         x = x @ self.w[f"{net}.trunk.dense.weight"].T + self.w[f"{net}.trunk.dense.bias"]
         return torch.tanh(self.norm(x, f"{net}.trunk.norm"))
 
-    def mlp(self, net, x, critic=None):
+    def mlp(self, net, x):
         """Two hidden layers and one that only adds up; layers are numbered as they are called."""
         place = 0
         for last in (False, False, True):
-            weight, bias = self.w[f"{net}.layers.{place}.weight"], self.w[f"{net}.layers.{place}.bias"]
-            x = x @ weight.T + bias if critic is None else x @ weight[critic] + bias[critic, 0]
+            weight, bias = self.w[f"{net}.{place}.weight"], self.w[f"{net}.{place}.bias"]
+            x = x @ weight.T + bias
             if last:
                 return x
             if self.settings.layer_norm:
                 place += 1
-                x = self.norm(x, f"{net}.layers.{place}", critic)
+                x = self.norm(x, f"{net}.{place}")
             x = torch.clamp(x, min=0)
             place += 2
 
     def value(self, net, observations, actions, critic):
         x = torch.cat([self.trunk(net, observations), actions], dim=1)
-        return self.mlp(net, x, critic)[:, 0]
+        return self.mlp(f"{net}.heads.{critic}", x)[:, 0]
 
     def policy(self, observations):
-        return self.mlp("actor", self.trunk("actor", observations))
+        return self.mlp("actor.layers", self.trunk("actor", observations))
 
     def draw(self, like):
         return torch.empty(like.shape).normal_(generator=self.generator).double()

@@ -10,6 +10,7 @@ from orcalign.agents import AgentSettings, make_agent, make_policy
 
 CASES = {
     "drqv2": (AgentSettings(hidden=16), (5,)),
+    "drqv2 averaged": (AgentSettings(hidden=16, policy_average=0.25), (5,)),
     "drqv2 images": (AgentSettings(hidden=16), (3, 16, 18)),
     "sac": (AgentSettings(agent="sac", hidden=16, layer_norm=True), (5,)),
 }
@@ -101,8 +102,10 @@ def test_a_second_stage_takes_the_networks_and_nothing_else(case):
     second.load_networks(first.state())
     old, new, untouched = first.state(), second.state(), fresh.state()
     for name, tensor in new.items():
-        handed_on = name.split(".")[0] in ("encoder", "actor", "critic", "target")
-        assert torch.equal(tensor, (old if handed_on else untouched)[name]), name
+        # The average begins anew, at the actor that was handed on.
+        origin = name.removeprefix("averaged.")
+        handed_on = origin.split(".")[0] in ("encoder", "actor", "critic", "target")
+        assert torch.equal(tensor, (old if handed_on else untouched)[origin]), name
     second.update(random_batch(0, CASES[case][1]), update_actor=False)
 
 

@@ -1,5 +1,6 @@
 """Updates do what the papers say, compared with versions that hide nothing."""
 
+import numpy as np
 import pytest
 import torch
 from agents.batches import random_batch
@@ -57,6 +58,31 @@ def test_the_actor_waits_when_it_is_told_to(agent):
     assert {"actor", "actor_adam"} <= changed
 
 
+@pytest.mark.parametrize("agent", ["drqv2", "sac"])
+def test_the_averaged_policy_follows_the_actor_slowly(agent):
+    """By the textbook's formula; an update that spares the actor spares its average, too."""
+    learner = make_agent(AgentSettings(agent=agent, hidden=16, policy_average=0.25), (5,), 2, seed=0)
+    wanted = learner.policy_weights()
+    for number, update_actor in enumerate((True, False, True, True)):
+        learner.update(random_batch(number), update_actor)
+        if update_actor:
+            now = learner.policy_weights()
+            wanted = {name: 0.75 * wanted[name] + 0.25 * now[name] for name in now}
+    got = learner.policy_weights(averaged=True)
+    assert got.keys() == wanted.keys()
+    for name in wanted:
+        np.testing.assert_allclose(got[name], wanted[name], rtol=1e-5, atol=1e-7)
+    assert not np.allclose(got["actor.layers.0.weight"], learner.policy_weights()["actor.layers.0.weight"])
+
+
+def test_without_averaging_there_is_one_policy():
+    learner = make_agent(AgentSettings(hidden=16), (5,), 2, seed=0)
+    learner.update(random_batch(0))
+    now, averaged = learner.policy_weights(), learner.policy_weights(averaged=True)
+    assert all(np.array_equal(now[name], averaged[name]) for name in now)
+    assert not any(name.startswith("averaged") for name in learner.state())
+
+
 def test_a_fixed_temperature_stays():
     learner = make_agent(AgentSettings(agent="sac", hidden=16, entropy_temperature=0.25), (5,), 2, seed=0)
     for number in range(3):
@@ -75,9 +101,10 @@ def test_metrics_are_detached_scalars():
 
 
 def test_critics_are_two_different_ones():
-    weight = make_agent(AgentSettings(hidden=16), (5,), 2, seed=0).state()["critic.layers.0.weight"]
-    assert weight.shape == (2, 52, 16)
-    assert not torch.allclose(weight[0], weight[1])
+    weights = make_agent(AgentSettings(hidden=16), (5,), 2, seed=0).state()
+    first, second = weights["critic.heads.0.0.weight"], weights["critic.heads.1.0.weight"]
+    assert first.shape == (16, 52)
+    assert not torch.allclose(first, second)
 
 
 def test_adam_is_torchs():

@@ -36,7 +36,7 @@ def test_the_episode_is_played_with_the_weights_that_the_schedule_says():
     schedule = Schedule(small_config(steps=300), agent_steps=30)
     played = {}
     for rounds in range(10):
-        for order in schedule.give(30 * rounds, lambda rounds=rounds: {"after": rounds}):
+        for order in schedule.give(30 * rounds, lambda averaged, rounds=rounds: {"after": rounds}):
             if order.evaluation is None:
                 played[order.number] = order.weights["after"]
         while schedule.pending and schedule.pending[0].evaluation is not None:

@@ -37,11 +37,11 @@ class DrQv2(Learner):
         seed: int,
         device: str,
     ) -> None:
-        self.settings = settings
         self.encoder = make_encoder(observation_shape)
         self.actor = Actor(self.encoder.size, action_dim, settings)
         self.critic = Critic(self.encoder.size, action_dim, settings)
-        super().__init__({"encoder": self.encoder, "actor": self.actor, "critic": self.critic}, seed, device)
+        networks = {"encoder": self.encoder, "actor": self.actor, "critic": self.critic}
+        super().__init__(settings, networks, seed, device)
         self.target = self._networks["target"]
         # What is worth seeing is learned from the critics' errors alone.
         self.critic_optimiser = Adam({"encoder": self.encoder, "critic": self.critic}, settings.learning_rate)
@@ -66,6 +66,7 @@ class DrQv2(Learner):
             features = features.detach()
             actor_loss = -self.critic(features, self._noisy(self.actor(features))).amin(0).mean()
             self.actor_optimiser.step(actor_loss)
+            self._average(self.settings.policy_average)
             metrics["actor_loss"] = actor_loss.detach()
 
         smooth(self.target, self.critic, self.settings.target_smoothing)

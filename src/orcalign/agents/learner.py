@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
@@ -14,7 +14,11 @@ from torch import Tensor, nn
 from orcalign.agents.batch import Batch
 from orcalign.agents.networks import initialise
 from orcalign.agents.optimiser import Adam
+from orcalign.agents.targets import smooth
 from orcalign.agents.weights import copied, load_tensors, load_weights, named_parameters
+
+if TYPE_CHECKING:
+    from orcalign.agents.settings import AgentSettings
 
 ACTING = ("encoder", "actor")
 """Networks that a policy needs."""
@@ -29,9 +33,12 @@ class Learner(ABC):
     drawn on the CPU, so that a seed means the same weights on every device.
     """
 
-    def __init__(self, networks: dict[str, nn.Module], seed: int, device: str) -> None:
+    def __init__(
+        self, settings: AgentSettings, networks: Mapping[str, nn.Module], seed: int, device: str
+    ) -> None:
         if not 0 <= seed < 2**63:
             raise ValueError(f"The seed is {seed}; it must be a whole number from 0 to 2^63 - 1.")
+        self.settings = settings
         weights = torch.Generator().manual_seed(seed)
         for network in networks.values():
             initialise(network, weights)
@@ -42,15 +49,21 @@ class Learner(ABC):
         self._networks = {
             name: network.to(device) for name, network in (*networks.items(), ("target", target))
         }
+        self._averaged: nn.ModuleDict | None = None
+        """Slow copies of the networks that act."""
+        if settings.policy_average > 0:
+            self._averaged = copy.deepcopy(self._acting()).requires_grad_(False)
+            self._networks["averaged"] = self._averaged
         self._optimisers: dict[str, Adam] = {}
 
     @abstractmethod
     def update(self, batch: Batch[Any], update_actor: bool = True) -> dict[str, Tensor]:
         """Learn from one batch, see `Agent`."""
 
-    def policy_weights(self) -> dict[str, np.ndarray]:
-        """Copies of the weights that `Policy.load` needs."""
-        acting = {name: self._networks[name] for name in ACTING}
+    def policy_weights(self, averaged: bool = False) -> dict[str, np.ndarray]:
+        """Copies of the weights that `Policy.load` needs, see `Agent`."""
+        chosen = self._averaged if averaged and self._averaged is not None else self._acting()
+        acting = dict(chosen.items())
         return {name: copied(parameter).numpy() for name, parameter in named_parameters(acting)}
 
     def state(self) -> dict[str, Tensor]:
@@ -66,6 +79,15 @@ class Learner(ABC):
     def load_networks(self, state: Mapping[str, Tensor]) -> None:
         """Take encoder, actor, critics and targets of another run; the rest stays fresh."""
         load_weights({name: self._networks[name] for name in HANDED_ON}, state)
+        self._average(1.0)
+
+    def _average(self, share: float) -> None:
+        """Move the slow copies by ``share`` of the way towards the networks that act."""
+        if self._averaged is not None:
+            smooth(self._averaged, self._acting(), share)
+
+    def _acting(self) -> nn.ModuleDict:
+        return nn.ModuleDict({name: self._networks[name] for name in ACTING})
 
     def _tensors(self) -> dict[str, Tensor]:
         tensors: dict[str, Tensor] = dict(named_parameters(self._networks))

@@ -33,33 +33,17 @@ class Dense(nn.Module):
         return functional.linear(x, self.weight, self.bias)
 
 
-class StackedDense(nn.Module):
-    """One linear layer for each critic: [critics, B, inputs] → [critics, B, outputs]."""
-
-    def __init__(self, inputs: int, outputs: int) -> None:
-        super().__init__()
-        self.weight = nn.Parameter(torch.empty(CRITICS, inputs, outputs))
-        self.bias = nn.Parameter(torch.empty(CRITICS, 1, outputs))
-
-    def forward(self, x: Tensor) -> Tensor:
-        """[critics, B, inputs] → [critics, B, outputs]."""
-        return torch.baddbmm(self.bias, x, self.weight)
-
-
 class Norm(nn.Module):
-    """LayerNorm over the last axis; ``groups`` gives each critic its own gain and shift."""
+    """LayerNorm over the last axis."""
 
-    def __init__(self, size: int, groups: int | None = None) -> None:
+    def __init__(self, size: int) -> None:
         super().__init__()
-        shape = (size,) if groups is None else (groups, 1, size)
-        self.gain = nn.Parameter(torch.empty(shape))
-        self.shift = nn.Parameter(torch.empty(shape))
+        self.gain = nn.Parameter(torch.empty(size))
+        self.shift = nn.Parameter(torch.empty(size))
 
     def forward(self, x: Tensor) -> Tensor:
         """[..., size] → [..., size]."""
-        if self.gain.dim() == 1:
-            return functional.layer_norm(x, x.shape[-1:], self.gain, self.shift)
-        return torch.addcmul(self.shift, functional.layer_norm(x, x.shape[-1:]), self.gain)
+        return functional.layer_norm(x, x.shape[-1:], self.gain, self.shift)
 
 
 class Trunk(nn.Module):
@@ -79,14 +63,14 @@ def _trunk(inputs: int, size: int) -> tuple[nn.Module, int]:
     return (Trunk(inputs, size), size) if size else (nn.Identity(), inputs)
 
 
-def _hidden(inputs: int, settings: AgentSettings, stacked: bool) -> list[nn.Module]:
+def _head(inputs: int, outputs: int, settings: AgentSettings) -> nn.Sequential:
     layers: list[nn.Module] = []
     for size in (inputs, settings.hidden):
-        layers.append((StackedDense if stacked else Dense)(size, settings.hidden))
+        layers.append(Dense(size, settings.hidden))
         if settings.layer_norm:
-            layers.append(Norm(settings.hidden, CRITICS if stacked else None))
+            layers.append(Norm(settings.hidden))
         layers.append(nn.ReLU(inplace=True))
-    return layers
+    return nn.Sequential(*layers, Dense(settings.hidden, outputs))
 
 
 class Actor(nn.Module):
@@ -95,9 +79,7 @@ class Actor(nn.Module):
     def __init__(self, features: int, action_dim: int, settings: AgentSettings) -> None:
         super().__init__()
         self.trunk, inputs = _trunk(features, settings.trunk)
-        self.layers = nn.Sequential(
-            *_hidden(inputs, settings, stacked=False), Dense(settings.hidden, action_dim)
-        )
+        self.layers = _head(inputs, action_dim, settings)
 
     def forward(self, features: Tensor) -> Tensor:
         """[B, D] → [B, A]."""
@@ -115,8 +97,7 @@ class GaussianActor(nn.Module):
     def __init__(self, features: int, action_dim: int, settings: AgentSettings) -> None:
         super().__init__()
         self.trunk, inputs = _trunk(features, settings.trunk)
-        hidden = _hidden(inputs, settings, stacked=False)
-        self.layers = nn.Sequential(*hidden, Dense(settings.hidden, 2 * action_dim))
+        self.layers = _head(inputs, 2 * action_dim, settings)
 
     def forward(self, features: Tensor) -> tuple[Tensor, Tensor]:
         """[B, D] → mean [B, A], log standard deviation [B, A]."""
@@ -145,15 +126,13 @@ class Critic(nn.Module):
     def __init__(self, features: int, action_dim: int, settings: AgentSettings) -> None:
         super().__init__()
         self.trunk, inputs = _trunk(features, settings.trunk)
-        self.layers = nn.Sequential(
-            *_hidden(inputs + action_dim, settings, stacked=True), StackedDense(settings.hidden, 1)
-        )
+        # One after the other: with one stacked tensor for both, LayerNorm has no fused kernel, and takes longer.
+        self.heads = nn.ModuleList(_head(inputs + action_dim, 1, settings) for _ in range(CRITICS))
 
     def forward(self, features: Tensor, actions: Tensor) -> Tensor:
         """[B, D], [B, A] → [critics, B]."""
         both = torch.cat([self.trunk(features), actions], dim=-1)
-        values: Tensor = self.layers(both.expand(CRITICS, *both.shape))
-        return values.squeeze(-1)
+        return torch.cat([head(both) for head in self.heads], dim=-1).T
 
 
 class StateEncoder(nn.Module):
@@ -196,8 +175,4 @@ def initialise(network: nn.Module, generator: torch.Generator) -> None:
             # A convolution feeds a ReLU, which halves what passes.
             gain = math.sqrt(2) if isinstance(module, Convolution) else 1
             nn.init.orthogonal_(module.weight, gain, generator=generator)
-            module.bias.fill_(0)
-        elif isinstance(module, StackedDense):
-            for weight in module.weight:
-                nn.init.orthogonal_(weight, generator=generator)
             module.bias.fill_(0)

@@ -23,8 +23,10 @@ class Agent(Protocol):
         """
         ...
 
-    def policy_weights(self) -> dict[str, np.ndarray]:
-        """Copies of the weights that `Policy.load` needs to act."""
+    def policy_weights(self, averaged: bool = False) -> dict[str, np.ndarray]:
+        """Copies of the weights that `Policy.load` needs to act: those of now, which explore, or the averaged ones,
+        which are judged and kept. The two are the same if the settings do not average.
+        """
         ...
 
     def state(self) -> dict[str, torch.Tensor]:

@@ -44,14 +44,13 @@ class SAC(Learner):
         seed: int,
         device: str,
     ) -> None:
-        self.settings = settings
         self.target_entropy = -float(action_dim)
         self.encoder = make_encoder(observation_shape)
         self.actor = GaussianActor(self.encoder.size, action_dim, settings)
         self.critic = Critic(self.encoder.size, action_dim, settings)
         self.temperature = Temperature()
         networks = {"encoder": self.encoder, "actor": self.actor, "critic": self.critic}
-        super().__init__({**networks, "temperature": self.temperature}, seed, device)
+        super().__init__(settings, {**networks, "temperature": self.temperature}, seed, device)
         self.target = self._networks["target"]
         rate = settings.learning_rate
         self.critic_optimiser = Adam({"critic": self.critic}, rate)
@@ -82,6 +81,7 @@ class SAC(Learner):
             worth = self.critic(observations, new_actions).amin(0)
             actor_loss = (alpha * log_prob - worth).mean()
             self.actor_optimiser.step(actor_loss)
+            self._average(self.settings.policy_average)
             entropy = -log_prob.detach().mean()
             if self.settings.entropy_temperature is None:
                 self.temperature_optimiser.step(self.temperature.log * (entropy - self.target_entropy))

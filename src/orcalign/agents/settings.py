@@ -49,6 +49,13 @@ class AgentSettings:
     a narrow peak of a wrong critic (drqv2; sac has its own spread)."""
     target_noise_clip: float = 0.3
     """Bound of that noise: a rare large draw says nothing about the policy's neighbourhood."""
+    actor_every: int = 1
+    """Updates of the critics for each of the actor: with 2 the actor follows critics that have settled a little,
+    and an update takes less time."""
+    policy_average: float = 0.0
+    """Share of the actor that flows into an averaged one per update of the actor. The averaged one is what is
+    evaluated and kept, while the actor itself goes on exploring: a policy that is judged does not jump from one
+    update to the next. 0 is off; 0.001 averages over about a thousand updates."""
     batch: int = 512
     """Transitions per update."""
     shift: int = 4
@@ -59,7 +66,8 @@ class AgentSettings:
     def __post_init__(self) -> None:
         find_agent(self.agent)
         check_bootstrap(self.bootstrap)
-        for name, smallest in (("hidden", 1), ("trunk", 0), ("n_step", 1), ("batch", 1), ("shift", 0)):
+        wholes = {"hidden": 1, "trunk": 0, "n_step": 1, "actor_every": 1, "batch": 1, "shift": 0}
+        for name, smallest in wholes.items():
             value = getattr(self, name)
             if isinstance(value, bool) or not isinstance(value, int) or value < smallest:
                 raise ValueError(f"{name} is {value!r}; it must be a whole number of at least {smallest}.")
@@ -68,6 +76,7 @@ class AgentSettings:
             ("learning_rate", math.ulp(0.0), math.inf, "be finite and positive", 1e-4),
             ("gamma", 0.0, 1.0, unit, 0.99),
             ("target_smoothing", 0.0, 1.0, unit, 0.005),
+            ("policy_average", 0.0, 1.0, unit, 0.001),
             ("target_noise", 0.0, math.inf, any_size, 0.1),
             ("target_noise_clip", 0.0, math.inf, any_size, 0.3),
             ("entropy_temperature", 0.0, math.inf, any_size, 0.1),

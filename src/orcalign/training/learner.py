@@ -76,14 +76,15 @@ class Learner:
         due = int((self.steps - config.collect.learning_starts) * config.collect.updates_per_step)
         stage = self.labels.stage
         update_actor = self.steps >= stage.first + stage.critic_only
-        totals: dict[str, Any] = {}
+        totals: dict[str, list[Any]] = {}
         count = max(0, due - self.updates)
-        for _ in range(count):
-            metrics = self.agent.update(self._batch(), update_actor)
+        for number in range(self.updates, self.updates + count):
+            its_turn = number % config.agent.actor_every == 0
+            metrics = self.agent.update(self._batch(), update_actor and its_turn)
             for name, metric in metrics.items():
-                totals[name] = totals.get(name, 0) + metric
+                totals.setdefault(name, []).append(metric)
         self.updates += count
-        means = {name: float(total) / count for name, total in totals.items()}
+        means = {name: float(sum(values)) / len(values) for name, values in totals.items()}
         for name, value in means.items():
             if not math.isfinite(value):
                 raise DivergedError(

@@ -31,21 +31,22 @@ class Schedule:
         random = share_or_count("random_steps", config.collect.random_steps, config.steps)
         self._random = 0 if config.reward.start_from is not None else random
 
-    def give(self, steps: int, weights: Callable[[], Weights]) -> list[Order]:
-        """The orders that are due after `steps` agent steps; `weights` gives those of the policy of now."""
+    def give(self, steps: int, weights: Callable[[bool], Weights]) -> list[Order]:
+        """The orders that are due after `steps` agent steps; `weights` gives those of the policy of now, the averaged
+        ones (True) to be judged and the others to explore."""
         config, given = self._config, []
         if steps >= self.next_evaluation:
             every = config.evaluation.eval_every
             # The next multiple; or the end, which is evaluated in any case.
             later = (steps // every + 1) * every
             self.next_evaluation = min(later, config.steps) if steps < config.steps else 2**62
-            given += self._evaluation(steps, weights())
+            given += self._evaluation(steps, weights(True))
         on_their_way = sum(order.evaluation is None for order in self.pending)
         while (
             on_their_way <= config.collect.in_flight
             and steps + on_their_way * self._agent_steps < config.steps
         ):
-            given.append(self._training(steps, weights()))
+            given.append(self._training(steps, weights(False)))
             on_their_way += 1
         self.pending.extend(given)
         return given
