@@ -159,6 +159,16 @@ def test_a_run_that_is_finished_stays_as_it_is(uninterrupted):
     assert uninterrupted.metrics_file.read_bytes() == before
 
 
+def test_opening_a_run_again_keeps_what_its_first_episodes_calibrated(tmp_path):
+    config = small_config(steps=240, pretrain=None, matcher="orca_progress", calibrated=True, temperature="1.0")
+    run = run_to_end(tmp_path / "run", config)
+    found = run.facts["matcher_settings"]
+    from_the_demo_alone = Training(start_run(config, tmp_path / "fresh"), 0, "cpu")
+    from_the_demo_alone.close()
+    assert from_the_demo_alone.run.facts["matcher_settings"] != found
+    assert resume_to_end(run.path).facts["matcher_settings"] == found
+
+
 def test_another_demo_is_refused(tmp_path):
     run = run_to_end(tmp_path / "run", small_config(steps=60))
     other = start_run(small_config(steps=60), tmp_path / "other")

@@ -44,7 +44,6 @@ class Training:
         try:
             world = self.players.world
             self.learner = Learner(self.config, world, reward, choose_device(device))
-            run.add_facts(matcher_settings=self.learner.labels.orca_settings())
             self.schedule = Schedule(self.config, world.agent_steps)
             self.store = EpisodeStore(run.path / "episodes")
             self.checkpoints = Checkpoints(run.path / "checkpoints")
@@ -54,6 +53,8 @@ class Training:
             self._waited = 0.0
             self._about = {"world": vars(world), "task": self.config.task}
             position = self._restore()
+            # Only now: a run that goes on has been calibrated by its first episodes already.
+            run.add_facts(matcher_settings=self.learner.labels.orca_settings())
             self.metrics = MetricsLog(run.metrics_file, position)
         except BaseException:
             self.players.close()
