@@ -95,7 +95,7 @@ def large_grid(folder: Path) -> dict[str, float]:
 
 def main() -> None:
     quick, ray = "--quick" in sys.argv, "--ray" in sys.argv
-    steps = 600 if quick else 6000
+    steps = 600 if quick else 5000
     here, times = machine(), {}
     folder = Path(tempfile.mkdtemp(prefix="orcalign-bench-"))
     try:
@@ -109,6 +109,7 @@ def main() -> None:
             }.items():
                 seconds = measure(folder / f"{kind}-{name}")
                 times[kind] = min(seconds, times.get(kind, seconds))
+                print(f"{kind}: {seconds:.1f} s", flush=True)
         grid = large_grid(folder / "grid")
     finally:
         shutil.rmtree(folder, ignore_errors=True)

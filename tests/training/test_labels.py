@@ -7,6 +7,7 @@ from training.small_runs import run_to_end, small_config
 from orcalign.matching import MATCHERS
 from orcalign.rewards import VideoReward
 from orcalign.training import Training, start_run
+from orcalign.training.checkpoint import Checkpoints, read_policy
 from orcalign.training.config import RewardConfig
 from orcalign.training.labels import Labels, plan_stages
 
@@ -67,14 +68,13 @@ def test_the_temperature_falls_as_it_is_told(reward):
     assert seen[0][1] > seen[1][1] > seen[2][1]
 
 
-def test_calibration_gives_the_scale_and_the_temperature_is_a_factor_on_it(reward):
+def test_calibration_gives_the_scale_and_the_temperature_is_a_factor_on_all_of_it(reward):
     found = reward.calibrations()[0]
     labels = Labels(RewardConfig(calibrated=True, temperature="2.0:1.0"), reward, 100)
-    assert labels.reward.matcher_settings[0] == {
-        "floor": found["floor"],
-        "temperature": 2 * found["temperature"],
-    }
-    assert labels.orca_settings()[0]["temperature"] == found["temperature"]
+    assert labels.reward.matcher_settings[0] == {name: 2 * value for name, value in found.items()}
+    labels.follow(50, [])
+    assert labels.reward.matcher_settings[0] == {name: 1.5 * value for name, value in found.items()}
+    assert labels.orca_settings()[0] == found
 
 
 def test_stages_have_their_critic_only_steps():
@@ -114,8 +114,7 @@ def test_another_runs_networks_are_a_beginning(tmp_path):
     second = run_to_end(tmp_path / "second", config)
     records = list(second.records("episode"))
     assert not any(record["random"] for record in records)
-    # Its actor never learned, so it is the other's.
-    from orcalign.training.checkpoint import read_policy
-
-    weights = [read_policy(run.path / "policy-last.safetensors")[0] for run in (first, second)]
-    assert all((weights[0][name] == weights[1][name]).all() for name in weights[0])
+    # Its actor never learned, so it is the other's, and so is its average.
+    handed_on = Checkpoints(first.path / "checkpoints").latest().tensors
+    kept, _ = read_policy(second.path / "policy-last.safetensors")
+    assert all((weight == handed_on[f"agent/{name}"].numpy()).all() for name, weight in kept.items())

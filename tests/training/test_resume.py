@@ -160,7 +160,9 @@ def test_a_run_that_is_finished_stays_as_it_is(uninterrupted):
 
 
 def test_opening_a_run_again_keeps_what_its_first_episodes_calibrated(tmp_path):
-    config = small_config(steps=240, pretrain=None, matcher="orca_progress", calibrated=True, temperature="1.0")
+    config = small_config(
+        steps=240, pretrain=None, matcher="orca_progress", calibrated=True, temperature="1.0"
+    )
     run = run_to_end(tmp_path / "run", config)
     found = run.facts["matcher_settings"]
     from_the_demo_alone = Training(start_run(config, tmp_path / "fresh"), 0, "cpu")

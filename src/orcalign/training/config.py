@@ -59,7 +59,7 @@ class RewardConfig:
     direction: str = "future"
     """Where the context looks: future, as in the paper, or past."""
     calibrated: bool = False
-    """Take floor and temperature from the demo itself; --temperature is then a factor on the one found."""
+    """Take floor and temperature from the demo itself; --temperature is then a factor on both."""
     calibration_episodes: int = 5
     """Then also from how close the first episodes come to the demo, nothing else of them; 0 for the demo alone."""
     temperature: str = "1.0"

@@ -178,6 +178,6 @@ class Labels:
         if self._calibrations is None or not set(ORCA_SETTINGS) <= set(known_settings(matcher)):
             return [shared] * len(self._base.demos)
         return [
-            {"floor": found["floor"], "temperature": found["temperature"] * temperature, **shared}
+            {**{name: found[name] * temperature for name in ORCA_SETTINGS}, **shared}
             for found in self._calibrations
         ]
