@@ -79,7 +79,7 @@ def products_of(learner: Learner) -> Callable[[], None]:
 
     class Record(TorchDispatchMode):
         def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-            if func._opname in ("mm", "addmm", "bmm", "baddbmm"):
+            if func._opname in ("mm", "addmm"):
                 calls.append((func, [one.detach().clone() for one in args]))
             return func(*args, **(kwargs or {}))
 

@@ -77,6 +77,18 @@ def test_every_axis_changes_the_run():
         assert len({cell.key for cell in plan.cells}) == 2, axis
 
 
+def test_settings_of_a_study_win_over_those_of_a_method():
+    study = Study(
+        "mine",
+        "two methods",
+        {"method": ("orca_progress", "temporal_ot"), "task": ("nav2d",)},
+        settings={"agent.gamma": 0.5, "reward.scale": "best"},
+    )
+    for cell in plan_study(study, steps=300, seeds=1).cells:
+        assert (cell.config.agent.gamma, cell.config.reward.scale) == (0.5, "best")
+        assert cell.config.agent.layer_norm
+
+
 def test_settings_of_a_study_are_those_of_every_run():
     plan = plan_study(
         tiny_study(("temporal_ot", "orca_progress"), **{"reward.context": 1, "demo.demo_seed": 7})

@@ -31,7 +31,7 @@ class Policy:
         self._loaded = False
 
     def load(self, weights: Mapping[str, Any]) -> None:
-        """Take the weights of `Agent.policy_weights`, or those in a whole `Agent.state`."""
+        """Take the weights of `Agent.policy_weights`, or those in a whole `Agent.state` (then the actor of now)."""
         load_weights(self._networks, weights)
         self._loaded = True
 

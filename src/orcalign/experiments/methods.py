@@ -1,4 +1,4 @@
-"""The methods that studies compare: a name, and what it means for the reward of a run. The one place for it."""
+"""The methods that studies compare: a name, and what it means for reward and agent of a run. The one place for it."""
 
 from __future__ import annotations
 
@@ -22,12 +22,11 @@ class Method:
 
 
 _PROGRESS = {"matcher": "orca_progress", "calibrated": True, "scale": "none"}
-# Progress is paid all along the way: the learner may look further ahead than for one reward at the end. And what is
-# judged is calmed: an actor that follows critics that have settled a little, and the average of its last states.
-_AGENT = {"gamma": 0.95, "learning_rate": 3e-4, "actor_every": 2, "policy_average": 0.001}
+# Progress is paid all along the way: the learner may look further ahead than for one reward at the end.
+_AHEAD = {"gamma": 0.95, "learning_rate": 3e-4}
 
 
-def _progress(label: str, reward: Mapping[str, Any], agent: Mapping[str, Any] = _AGENT) -> Method:
+def _progress(label: str, reward: Mapping[str, Any], agent: Mapping[str, Any] = _AHEAD) -> Method:
     """`orca_progress` with something changed."""
     return Method(label, {**_PROGRESS, **reward}, agent=agent)
 
@@ -45,10 +44,10 @@ METHODS: dict[str, Method] = {
     "progress_light": _progress("weight 1", {"set": ("weight=1",)}),
     "progress_potential": _progress("as a potential", {"set": ("shaping=potential", "gamma=0.95")}),
     "progress_scaled": _progress("first episode scaled to 10", {"scale": "first"}),
-    "progress_near": _progress("gamma 0.9", {}, {**_AGENT, "gamma": 0.9}),
-    "progress_slow": _progress("learning rate 1e-4", {}, {**_AGENT, "learning_rate": 1e-4}),
-    "progress_busy_actor": _progress("actor at every update", {}, {**_AGENT, "actor_every": 1}),
-    "progress_latest": _progress("without averaging", {}, {**_AGENT, "policy_average": 0.0}),
+    "progress_near": _progress("gamma 0.9", {}, {**_AHEAD, "gamma": 0.9}),
+    "progress_slow": _progress("learning rate 1e-4", {}, {**_AHEAD, "learning_rate": 1e-4}),
+    "progress_slow_actor": _progress("actor at every second update", {}, {**_AHEAD, "actor_every": 2}),
+    "progress_averaged": _progress("averaged policy", {}, {**_AHEAD, "policy_average": 0.001}),
 }
 PAPER_METHODS = ("threshold", "dtw", "ot", "temporal_ot", "orca_np", "orca")
 MAIN_METHODS = ("orca_progress", "orca", "orca_np", "temporal_ot", "ot", "dtw", "threshold")
@@ -61,6 +60,6 @@ ABLATION = (
     "progress_scaled",
     "progress_near",
     "progress_slow",
-    "progress_busy_actor",
-    "progress_latest",
+    "progress_slow_actor",
+    "progress_averaged",
 )

@@ -16,6 +16,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from orcalign.agents.settings import AgentSettings
 from orcalign.experiments.axes import AXES, with_settings
 from orcalign.experiments.methods import METHODS
 from orcalign.experiments.study import Budget, Study, Values
@@ -143,18 +144,17 @@ def make_cells(study: Study, preset: str, steps: int, values: Values) -> tuple[C
 
 
 def _config(study: Study, preset: str, steps: int, values: Values) -> TrainConfig:
-    reward = {name: value for name, value in study.settings.items() if name.startswith("reward.")}
-    others = {name: value for name, value in study.settings.items() if name not in reward}
+    own = {name: value for name, value in study.settings.items() if name.startswith(("reward.", "agent."))}
+    others = {name: value for name, value in study.settings.items() if name not in own}
     config = replace(_base(preset, values["task"], json.dumps(others)), steps=steps)
     for name, axis in AXES.items():
         if name in values:
             config = axis.change(config, values[name])
-    # After the axes: they may belong to the method, and to none that the preset has.
-    return (
-        config
-        if not reward
-        else replace(config, reward=_reward(config.reward, config.task, json.dumps(reward)))
-    )
+    if not own:
+        return config
+    # After the axes: a method has settings of its own, which the study's win over.
+    reward, agent = _with_own(config.reward, config.agent, config.task, json.dumps(own))
+    return replace(config, reward=reward, agent=agent)
 
 
 @cache
@@ -163,11 +163,12 @@ def _base(name: str, task: str, settings: str) -> TrainConfig:
 
 
 @cache
-def _reward(reward: RewardConfig, task: str, settings: str) -> RewardConfig:
-    plain = with_settings(
-        TrainConfig(task, reward=reward, demo=DemoConfig(demo_kind="aligned")), json.loads(settings)
-    )
-    return plain.reward
+def _with_own(
+    reward: RewardConfig, agent: AgentSettings, task: str, settings: str
+) -> tuple[RewardConfig, AgentSettings]:
+    plain = TrainConfig(task, reward=reward, agent=agent, demo=DemoConfig(demo_kind="aligned"))
+    changed = with_settings(plain, json.loads(settings))
+    return changed.reward, changed.agent
 
 
 def cell_key(config: TrainConfig, start: Start | None = None) -> str:

@@ -63,7 +63,7 @@ class RewardConfig:
     calibration_episodes: int = 5
     """Then also from how close the first episodes come to the demo, nothing else of them; 0 for the demo alone."""
     temperature: str = "1.0"
-    """Of methods that have one; lower is stricter. 1.0:0.25 falls from the first to the second during the run."""
+    """Of methods that have one; lower is stricter. 1.0:0.25 falls from the first to the second during each stage."""
     floor: float = 0.0
     """Distance below which a frame counts as reached."""
     set: tuple[str, ...] = ()

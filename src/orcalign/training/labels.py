@@ -107,7 +107,7 @@ class Labels:
             return None
         self._calibrations = self._base.calibrations(kept)
         self.reward = self._with(self.stage.matcher)
-        found = self._calibrations[0]
+        found = self._settings("orca", self.temperature)[0]
         return f"calibrated on {wanted} episodes: floor {found['floor']:.4f}, temperature {found['temperature']:.4f}"
 
     def first_scale(self, costs: Costs) -> bool:
