@@ -1,6 +1,6 @@
 """Why does it fail? The agents of a study beside the expert, in the same held-out episodes, under the same reward.
 
-    python -m benchmarks.findings [runs/misaligned]      after `orcalign sweep misaligned --only method=orca_progress`
+    python -m benchmarks.findings [runs/quick]      after `orcalign sweep quick`, or another study in its folder
 
 Of every finished run of `orca_progress` the last policy plays its ten held-out episodes, and so does the scripted
 expert. An episode in which the agent never succeeds and the expert does has one of two reasons:
@@ -26,11 +26,8 @@ from orcalign.envs import TASKS, eval_seed, expert_return
 from orcalign.envs.build import build
 from orcalign.envs.experts import make_expert, play
 from orcalign.envs.making import with_frames
-from orcalign.experiments.cell_folder import CellFolder
-from orcalign.experiments.planning import plan_study
-from orcalign.experiments.shipped import STUDIES
 from orcalign.matching import context, orca_progress
-from orcalign.training.checkpoint import read_policy
+from orcalign.training.checkpoint import Checkpoints, read_policy
 from orcalign.training.collector import Collector, Order
 from orcalign.training.run_folder import RunFolder
 from orcalign.training.setup import make_reward
@@ -67,8 +64,11 @@ class Judge:
     def __init__(self, run):
         self.reward = make_reward(run.config, run.demo_folder)
         self.context = run.config.reward.context, run.config.reward.direction
-        settings = run.facts["matcher_settings"][0]
-        self.settings = {name: settings[name] for name in ("temperature", "floor")}
+        # As the first episodes left it, and the checkpoint has it.
+        saved = Checkpoints(run.path / "checkpoints").latest().state["learner"]["labels"]
+        self.settings = {
+            name: value * saved["temperature"] for name, value in saved["calibrations"][0].items()
+        }
 
     def __call__(self, costs):
         """Summed reward and coverage of an episode [T, J]."""
@@ -124,7 +124,8 @@ def line(task, rows, steps):
 def draw(pictures):
     """A row for each task: the demo's end, the agent halfway and at its end, the expert's end."""
     titles = ("demo, last frame", "agent, halfway", "agent, last frame", "expert, last frame")
-    figure, axes = plt.subplots(len(pictures), 4, figsize=(7, 1.8 * len(pictures)), squeeze=False)
+    size = (7, 1.8 * len(pictures) + 0.3)
+    figure, axes = plt.subplots(len(pictures), 4, figsize=size, squeeze=False, layout="constrained")
     for k, (task, frames) in enumerate(pictures.items()):
         for axis, frame, title in zip(axes[k], frames, titles, strict=True):
             axis.imshow(frame)
@@ -132,7 +133,6 @@ def draw(pictures):
             if k == 0:
                 axis.set_title(title, fontsize=9)
         axes[k, 0].set_ylabel(task, fontsize=9)
-    figure.tight_layout(pad=0.3)
     figure.savefig(PICTURE, dpi=90)
 
 
@@ -149,12 +149,10 @@ def main(folder):
         "| reward | coverage | hand to object, m | object moved, m |",
         "|" + "---|" * 10,
     ]
-    cells = plan_study(STUDIES["misaligned"]).cells
-    for cell in (cell for cell in cells if cell.values["method"] == "orca_progress"):
-        place = CellFolder(Path(folder), cell.key)
-        if not place.done_file.exists():
+    for done in sorted(Path(folder).glob("cells/*/done.json")):
+        if json.loads(done.read_text())["values"]["method"] != "orca_progress":
             continue
-        run = RunFolder(place.path / "run")
+        run = RunFolder(done.parent / "run")
         task = run.config.task
         kept[task], shown = compare(run)
         if shown is not None:
@@ -162,7 +160,7 @@ def main(folder):
         lines.append(line(task, kept[task], run.config.steps))
         print(lines[-1], flush=True)
     if not kept:
-        sys.exit(f"{folder} has no finished run of orca_progress; run `orcalign sweep misaligned` first.")
+        sys.exit(f"{folder} has no finished run of orca_progress; run `orcalign sweep quick` first.")
     (RESULTS / "findings.json").write_text(json.dumps(kept, indent=1) + "\n")
     (RESULTS / "findings.md").write_text("\n".join(lines) + "\n")
     if pictures:
@@ -170,4 +168,4 @@ def main(folder):
 
 
 if __name__ == "__main__":
-    main(sys.argv[1] if len(sys.argv) > 1 else "runs/misaligned")
+    main(sys.argv[1] if len(sys.argv) > 1 else "runs/quick")
