@@ -5,8 +5,9 @@
 Of every finished run of `orca_progress` the last policy plays its ten held-out episodes, and so does the scripted
 expert. An episode in which the agent never succeeds and the expert does has one of two reasons:
 
-- *fooled*: the agent is paid more than the expert. No learner does the task there for the sake of this reward.
-- *not found*: the expert is paid more. The reward is right, and the agent has not found (or not kept) the way.
+- *fooled*: the agent is paid more than the expert. The reward prefers this failure to the expert's success;
+  that another way of succeeding would be paid more still is not ruled out.
+- *not found*: the expert is paid more, and the agent has not found (or not kept) the way.
 
 Distances and movements are in metres, as the states tell them: hand to object at its closest, and how far the object
 was moved; medians over the episodes, the agent's and the expert's.

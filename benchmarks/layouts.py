@@ -5,7 +5,8 @@
 
 In ten held-out episodes of each task two learners act: the scripted expert, who does the task, and one that
 repeats the movements of the demo's expert without looking. Where the second one fails and is paid more all the
-same, no learner, however good, will do the task there for the sake of this reward: the metric is fooled.
+same, the reward prefers a failure to the expert's success: the metric is fooled. (Another way of succeeding, closer to
+the demo's path, may still be paid more.)
 """
 
 import json

@@ -113,11 +113,12 @@ def main() -> None:
         grid = large_grid(folder / "grid")
     finally:
         shutil.rmtree(folder, ignore_errors=True)
+    repeats = "once" if quick else "twice, and the quicker one counts"
     lines = [
         "# Sweep: what it adds",
         "",
-        f"`python -m benchmarks.sweep` on {here['cpu']}, {here['cores']} cores. Two nav2d runs of {steps:,} agent "
-        f"steps, {times['bare'] / 2:.0f} s each.",
+        f"`python -m benchmarks.sweep{' --ray' * ray}` on {here['cpu']}, {here['cores']} cores. Two nav2d runs of "
+        f"{steps:,} agent steps, {times['bare'] / 2:.0f} s each; everything in turn, {repeats}.",
         "",
         "| | seconds | to reach |",
         "|---|---|---|",
