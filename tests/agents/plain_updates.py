@@ -96,8 +96,10 @@ def plain_drqv2(plain, batch):
         next_actions = nearby(torch.tanh(plain.policy(after)))
         worth = torch.minimum(*(plain.value("target", after, next_actions, k) for k in (0, 1)))
     critic_loss = plain.learn_critics(observations, actions, returns + discounts * worth)
-    new = nearby(torch.tanh(plain.policy(observations)))
+    raw = plain.policy(observations)
+    new = nearby(torch.tanh(raw))
     actor_loss = -torch.minimum(*(plain.value("critic", observations, new, k) for k in (0, 1))).mean()
+    actor_loss = actor_loss + settings.action_penalty * (raw**2).mean()
     plain.descend("actor", actor_loss)
     plain.follow()
     return {"critic_loss": critic_loss, "actor_loss": actor_loss.detach()}

@@ -20,6 +20,7 @@ PLAIN = {"drqv2": plain_drqv2, "sac": plain_sac}
         {},
         {"layer_norm": True},
         {"trunk": 0},
+        {"action_penalty": 0.5},
         {"target_noise": 0.5, "target_smoothing": 0.3},
         {"entropy_temperature": 0.2, "learning_rate": 0.01},
     ],

@@ -64,7 +64,10 @@ class DrQv2(Learner):
 
         if update_actor:
             features = features.detach()
-            actor_loss = -self.critic(features, self._noisy(self.actor(features))).amin(0).mean()
+            raw = self.actor.raw(features)
+            actor_loss = -self.critic(features, self._noisy(torch.tanh(raw))).amin(0).mean()
+            if self.settings.action_penalty:
+                actor_loss = actor_loss + self.settings.action_penalty * raw.square().mean()
             self.actor_optimiser.step(actor_loss)
             self._average(self.settings.policy_average)
             metrics["actor_loss"] = actor_loss.detach()

@@ -83,7 +83,12 @@ class Actor(nn.Module):
 
     def forward(self, features: Tensor) -> Tensor:
         """[B, D] → [B, A]."""
-        return torch.tanh(self.layers(self.trunk(features)))
+        return torch.tanh(self.raw(features))
+
+    def raw(self, features: Tensor) -> Tensor:
+        """[B, D] → [B, A], before the tanh."""
+        raw: Tensor = self.layers(self.trunk(features))
+        return raw
 
     def act(self, features: Tensor, noise: Tensor | None) -> Tensor:
         """The policy's action plus ``noise`` [B, A], kept within -1 to 1."""

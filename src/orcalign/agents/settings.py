@@ -56,6 +56,11 @@ class AgentSettings:
     """Share of the actor that flows into an averaged one per update of the actor. The averaged one is what is
     evaluated and kept, while the actor itself goes on exploring: a policy that is judged does not jump from one
     update to the next. 0 is off; 0.001 averages over about a thousand updates."""
+    action_penalty: float = 0.0
+    """Weight of the mean square of what the actor's tanh is given, in the actor's loss (drqv2). An actor that is
+    driven to the end of tanh hardly learns any more, and where its action changes nothing (a hand pressed
+    against a wall) no noise leads away from there; this draws it back. 0 is off; 0.01 is much to values of
+    about 10, and little to values of 1,000."""
     batch: int = 512
     """Transitions per update."""
     shift: int = 4
@@ -77,6 +82,7 @@ class AgentSettings:
             ("gamma", 0.0, 1.0, unit, 0.99),
             ("target_smoothing", 0.0, 1.0, unit, 0.005),
             ("policy_average", 0.0, 1.0, unit, 0.001),
+            ("action_penalty", 0.0, math.inf, any_size, 0.01),
             ("target_noise", 0.0, math.inf, any_size, 0.1),
             ("target_noise_clip", 0.0, math.inf, any_size, 0.3),
             ("entropy_temperature", 0.0, math.inf, any_size, 0.1),

@@ -23,7 +23,8 @@ class Method:
 
 _PROGRESS = {"matcher": "orca_progress", "calibrated": True, "scale": "none"}
 # Progress is paid all along the way: the learner may look further ahead than for one reward at the end.
-_AHEAD = {"gamma": 0.95, "learning_rate": 3e-4}
+# It is not rescaled, so that values are about 10 and a penalty of 0.01 means the same in every task.
+_AHEAD = {"gamma": 0.95, "learning_rate": 3e-4, "action_penalty": 0.01}
 
 
 def _progress(label: str, reward: Mapping[str, Any], agent: Mapping[str, Any] = _AHEAD) -> Method:
@@ -46,6 +47,7 @@ METHODS: dict[str, Method] = {
     "progress_scaled": _progress("first episode scaled to 10", {"scale": "first"}),
     "progress_near": _progress("gamma 0.9", {}, {**_AHEAD, "gamma": 0.9}),
     "progress_slow": _progress("learning rate 1e-4", {}, {**_AHEAD, "learning_rate": 1e-4}),
+    "progress_saturated": _progress("without action penalty", {}, {**_AHEAD, "action_penalty": 0.0}),
     "progress_slow_actor": _progress("actor at every second update", {}, {**_AHEAD, "actor_every": 2}),
     "progress_averaged": _progress("averaged policy", {}, {**_AHEAD, "policy_average": 0.001}),
 }
@@ -60,6 +62,7 @@ ABLATION = (
     "progress_scaled",
     "progress_near",
     "progress_slow",
+    "progress_saturated",
     "progress_slow_actor",
     "progress_averaged",
 )
