@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import pytest
 
+from orcalign.experiments.methods import METHODS
 from orcalign.training import Training, preset, start_run
 
 
@@ -42,10 +43,13 @@ def test_orca_teaches_the_order_of_the_video(tmp_path):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", [1, 2, 3])
+@pytest.mark.parametrize("seed", [1, 2, 3, 4])
 def test_progress_teaches_it_on_every_seed(tmp_path, seed):
-    config = learning_config(seed, matcher="orca_progress", temperature="0.5", scale="none")
-    config = replace(config, agent=replace(config.agent, gamma=0.95, n_step=5))
+    """With reward and agent of the method as it ships; hidden units, noise and learning rate are this small world's."""
+    method = METHODS["orca_progress"]
+    config = learning_config(seed, **method.reward)
+    agent = {**method.agent, "learning_rate": config.agent.learning_rate, "n_step": 5}
+    config = replace(config, agent=replace(config.agent, **agent))
     before, after = success_before_and_after(tmp_path / "run", config)
     assert before == 0
     assert after >= 0.9
