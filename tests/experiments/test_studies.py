@@ -3,13 +3,14 @@
 import re
 import time
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from experiments.tiny_studies import plan_tiny, tiny_study
 
 from orcalign.experiments import planning
 from orcalign.experiments.axes import AXES
-from orcalign.experiments.methods import METHODS
+from orcalign.experiments.methods import ABLATION, METHODS
 from orcalign.experiments.paper_values import paper_table
 from orcalign.experiments.planning import cell_key, plan_study
 from orcalign.experiments.shipped import STUDIES, find_study
@@ -258,3 +259,9 @@ def test_equal_settings_have_one_key_whichever_came_first():
         planning._plain_fields.cache_clear()  # equal settings are remembered: the second would borrow the first's
         keys.add(cell_key(replace(config, collect=replace(config.collect, random_steps=steps))))
     assert len(keys) == 1
+
+
+def test_the_ablation_of_nav2d_can_be_planned():
+    study = find_study(str(Path(__file__).parents[2] / "examples" / "nav2d-ablation.yaml"))
+    assert study.axes["method"] == ABLATION
+    assert len(plan_study(study).cells) == 4 * len(ABLATION)
