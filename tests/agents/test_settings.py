@@ -32,7 +32,10 @@ from orcalign.agents import AGENTS, AgentSettings, make_agent, make_policy
         ({"target_smoothing": -0.1}, "target_smoothing is -0.1"),
         ({"target_noise": float("inf")}, "target_noise is inf; it must be finite and not negative"),
         ({"target_noise_clip": -1.0}, "target_noise_clip is -1.0"),
-        ({"action_penalty": -0.01}, "action_penalty is -0.01; it must be finite and not negative, such as 0.01"),
+        (
+            {"action_penalty": -0.01},
+            "action_penalty is -0.01; it must be finite and not negative, such as 0.01",
+        ),
         ({"entropy_temperature": -0.5}, "entropy_temperature is -0.5"),
     ],
     ids=str,
