@@ -59,8 +59,8 @@ class AgentSettings:
     action_penalty: float = 0.0
     """Weight of the mean square of what the actor's tanh is given, in the actor's loss (drqv2). An actor that is
     driven to the end of tanh hardly learns any more, and where its action changes nothing (a hand pressed
-    against a wall) no noise leads away from there; this draws it back. 0 is off; 0.01 is much to values of
-    about 10, and little to values of 1,000."""
+    against a wall) no noise leads away from there; this draws it back. 0 is off; 0.01 suits rewards of which
+    an episode's sum is some tens, and is nothing beside ones a hundred times as large."""
     batch: int = 512
     """Transitions per update."""
     shift: int = 4
