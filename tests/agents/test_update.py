@@ -21,6 +21,7 @@ PLAIN = {"drqv2": plain_drqv2, "sac": plain_sac}
         {"layer_norm": True},
         {"trunk": 0},
         {"action_penalty": 0.5},
+        {"action_penalty": 0.5, "layer_norm": True},
         {"target_noise": 0.5, "target_smoothing": 0.3},
         {"entropy_temperature": 0.2, "learning_rate": 0.01},
     ],
@@ -41,6 +42,44 @@ def test_updates_agree_with_the_plain_version(agent, changes):
             torch.testing.assert_close(
                 tensor.double(), plain.w[name].detach(), rtol=1e-3, atol=3e-5, msg=name
             )
+
+
+@pytest.mark.parametrize("changes", [{}, {"action_penalty": 0.5}, {"policy_average": 0.2}], ids=str)
+def test_gradients_by_hand_are_those_of_autograd(changes):
+    settings = AgentSettings(hidden=24, trunk=10, layer_norm=True, learning_rate=1e-3, **changes)
+    by_hand, by_autograd = (make_agent(settings, (5,), 2, seed=3) for _ in range(2))
+    by_autograd._by_hand.can = lambda batch: False
+    for number, size in enumerate((16, 16, 5, 16, 1)):
+        batch, update_actor = random_batch(number, size=size), number != 1
+        assert by_hand._by_hand.can(batch.to("cpu"))
+        got, wanted = (agent.update(batch, update_actor) for agent in (by_hand, by_autograd))
+        assert got.keys() == wanted.keys()
+        for name, value in wanted.items():
+            assert got[name].item() == pytest.approx(value.item(), rel=1e-4), (number, name)
+    wanted = by_autograd.state()
+    for name, tensor in by_hand.state().items():
+        torch.testing.assert_close(tensor, wanted[name], rtol=1e-3, atol=3e-5, msg=name)
+
+
+@pytest.mark.parametrize(
+    ("settings", "shape"),
+    [(AgentSettings(hidden=8), (5,)), (AgentSettings(hidden=8, layer_norm=True, trunk=0), (5,)),
+     (AgentSettings(hidden=8, layer_norm=True), (3, 84, 84))],
+)  # fmt: skip
+def test_what_is_not_written_out_is_left_to_autograd(settings, shape):
+    agent = make_agent(settings, shape, 2, seed=0)
+    batch = random_batch(0, shape, size=4)
+    assert not agent._by_hand.can(batch.to("cpu"))
+    agent.update(batch)
+
+
+def test_no_number_stays_no_number():
+    agent = make_agent(AgentSettings(hidden=8, layer_norm=True), (5,), 2, seed=0)
+    batch = random_batch(0)
+    batch.observations[3, 2] = np.nan
+    metrics = agent.update(batch)
+    assert np.isnan(metrics["critic_loss"].item())
+    assert np.isnan(metrics["actor_loss"].item())
 
 
 @pytest.mark.parametrize("agent", ["drqv2", "sac"])

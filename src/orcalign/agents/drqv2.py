@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import torch
 from torch import Tensor
 
 from orcalign.agents.batch import Batch
+from orcalign.agents.drqv2_by_hand import UpdateByHand
 from orcalign.agents.images import random_shift
 from orcalign.agents.learner import Learner
 from orcalign.agents.networks import Actor, Critic, make_encoder
@@ -42,19 +43,29 @@ class DrQv2(Learner):
         self.critic = Critic(self.encoder.size, action_dim, settings)
         networks = {"encoder": self.encoder, "actor": self.actor, "critic": self.critic}
         super().__init__(settings, networks, seed, device)
-        self.target = self._networks["target"]
+        self.target = cast(Critic, self._networks["target"])
         # What is worth seeing is learned from the critics' errors alone.
         self.critic_optimiser = Adam({"encoder": self.encoder, "critic": self.critic}, settings.learning_rate)
         self.actor_optimiser = Adam({"actor": self.actor}, settings.learning_rate)
         self._optimisers = {"critic_adam": self.critic_optimiser, "actor_adam": self.actor_optimiser}
+        self._by_hand = UpdateByHand(self)
 
     def update(self, batch: Batch[Any], update_actor: bool = True) -> dict[str, Tensor]:
         """Learn from one batch: critics towards the target, the actor up the critics, the target after them."""
-        observations, actions, returns, discounts, next_observations = batch.to(self.device)
+        tensors = batch.to(self.device)
+        learn = self._by_hand if self._by_hand.can(tensors) else self._by_autograd
+        metrics = learn(tensors, update_actor)
+        if update_actor:
+            self._average(self.settings.policy_average)
+        smooth(self.target, self.critic, self.settings.target_smoothing)
+        return metrics
+
+    def _by_autograd(self, batch: Batch[Tensor], update_actor: bool) -> dict[str, Tensor]:
+        observations, actions, returns, discounts, next_observations = batch
 
         with torch.no_grad():
             next_features = self.encoder(self._shifted(next_observations))
-            next_values = self.target(next_features, self._noisy(self.actor(next_features)))
+            next_values = self.target(next_features, self.noisy(self.actor(next_features)))
             target = returns + discounts * next_values.amin(0)
         features = self.encoder(self._shifted(observations))
         values = self.critic(features, actions)
@@ -65,14 +76,11 @@ class DrQv2(Learner):
         if update_actor:
             features = features.detach()
             raw = self.actor.raw(features)
-            actor_loss = -self.critic(features, self._noisy(torch.tanh(raw))).amin(0).mean()
+            actor_loss = -self.critic(features, self.noisy(torch.tanh(raw))).amin(0).mean()
             if self.settings.action_penalty:
                 actor_loss = actor_loss + self.settings.action_penalty * raw.square().mean()
             self.actor_optimiser.step(actor_loss)
-            self._average(self.settings.policy_average)
             metrics["actor_loss"] = actor_loss.detach()
-
-        smooth(self.target, self.critic, self.settings.target_smoothing)
         return metrics
 
     def _shifted(self, observations: Tensor) -> Tensor:
@@ -80,7 +88,7 @@ class DrQv2(Learner):
             return observations
         return random_shift(observations, self.settings.shift, self.generator)
 
-    def _noisy(self, actions: Tensor) -> Tensor:
+    def noisy(self, actions: Tensor) -> Tensor:
         """Actions from the policy's neighbourhood, within bounds; gradients pass as if nothing was clipped."""
         bound = self.settings.target_noise_clip
         noise = torch.empty_like(actions).normal_(0, self.settings.target_noise, generator=self.generator)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -27,7 +28,7 @@ class Adam:
     def __init__(self, networks: Mapping[str, nn.Module], learning_rate: float) -> None:
         named = dict(named_parameters(networks))
         self._names = list(named)
-        self._parameters: list[Tensor] = list(named.values())
+        self._parameters: list[Any] = list(named.values())
         self._means = [torch.zeros_like(parameter) for parameter in self._parameters]
         self._squares = [torch.zeros_like(parameter) for parameter in self._parameters]
         self._steps = torch.zeros((), device=self._parameters[0].device)
@@ -35,24 +36,30 @@ class Adam:
 
     def step(self, loss: Tensor) -> None:
         """Change the parameters so that ``loss`` falls. No other parameter's gradient is computed or kept."""
-        gradients = torch.autograd.grad(loss, self._parameters)
-        with torch.no_grad():
-            self._steps += 1
-            torch._fused_adam_(
-                self._parameters,
-                gradients,
-                self._means,
-                self._squares,
-                [],
-                [self._steps] * len(gradients),
-                lr=self._learning_rate,
-                beta1=0.9,
-                beta2=0.999,
-                weight_decay=0,
-                eps=1e-8,
-                amsgrad=False,
-                maximize=False,
-            )
+        self._apply(torch.autograd.grad(loss, self._parameters))
+
+    def apply(self, gradients: Mapping[nn.Parameter, Tensor]) -> None:
+        """Change the parameters by gradients that somebody else computed."""
+        self._apply([gradients[parameter] for parameter in self._parameters])
+
+    @torch.no_grad()
+    def _apply(self, gradients: tuple[Tensor, ...] | list[Tensor]) -> None:
+        self._steps += 1
+        torch._fused_adam_(
+            self._parameters,
+            gradients,
+            self._means,
+            self._squares,
+            [],
+            [self._steps] * len(gradients),
+            lr=self._learning_rate,
+            beta1=0.9,
+            beta2=0.999,
+            weight_decay=0,
+            eps=1e-8,
+            amsgrad=False,
+            maximize=False,
+        )
 
     def tensors(self) -> dict[str, Tensor]:
         """Steps and moments themselves, not copies; moments by the names of their parameters."""

@@ -1,0 +1,236 @@
+"""Networks with their gradients written out: matrix products by torch, all between them in one kernel a layer.
+
+On networks as small as those of states, autograd and the many small operations around the products take longer than the
+products themselves. What stands here has the arithmetic of `networks.py`, in another order of summation. Buffers
+are made once; a network's values of its last `forward` are there until its next one.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+import torch
+from torch import Tensor, nn
+
+from orcalign.matching.kernel import reordering_kernel
+
+if TYPE_CHECKING:
+    from orcalign.agents.networks import Actor, Critic, Dense, Norm
+
+Array = npt.NDArray[np.float32]
+
+EPSILON = np.float32(1e-5)
+"""As torch's layer_norm has it."""
+
+
+@reordering_kernel
+def normalise(z: Array, bias: Array, gain: Array, shift: Array, relu: bool, scale: Array, y: Array) -> None:
+    """Bias and LayerNorm, and ReLU if wanted: ``z`` [B, N] becomes what is normalised, ``y`` [B, N] the result.
+
+    >>> z, y, one, none = np.float32([[1, 3]]), np.zeros((1, 2), "f"), np.ones(2, "f"), np.zeros(2, "f")
+    >>> normalise(z, none, one, one, True, np.zeros(1, "f"), y)
+    >>> y.round(3).tolist()
+    [[0.0, 2.0]]
+    """
+    rows, size = z.shape
+    count = np.float32(size)
+    for r in range(rows):
+        total = np.float32(0)
+        for k in range(size):
+            z[r, k] += bias[k]
+            total += z[r, k]
+        mean = total / count
+        squares = np.float32(0)
+        for k in range(size):
+            z[r, k] -= mean
+            squares += z[r, k] * z[r, k]
+        scale[r] = np.float32(1) / np.sqrt(squares / count + EPSILON)
+        for k in range(size):
+            z[r, k] *= scale[r]
+            y[r, k] = z[r, k] * gain[k] + shift[k]
+        if relu:
+            for k in range(size):
+                # Not max(y, 0), which would make a 0 of what is no number.
+                y[r, k] = np.float32(0) if y[r, k] < 0 else y[r, k]
+
+
+@reordering_kernel
+def normalise_back(
+    d: Array,
+    y: Array,
+    z: Array,
+    gain: Array,
+    relu: bool,
+    scale: Array,
+    learn: bool,
+    d_gain: Array,
+    d_shift: Array,
+    d_bias: Array,
+) -> None:
+    """The way back: ``d`` [B, N] goes from the gradient of the result to that of the matrix product.
+
+    The result is ``y``, after a ReLU or a tanh. With ``learn`` the parameters' gradients are written, too.
+
+    >>> one, none, d = np.ones((1, 1), "f"), np.zeros(1, "f"), np.float32([[3]])
+    >>> d_gain, d_shift, d_bias = np.ones((3, 1), "f")
+    >>> normalise_back(d, one, one, np.ones(1, "f"), True, np.ones(1, "f"), True, d_gain, d_shift, d_bias)
+    >>> d.tolist(), d_gain.tolist(), d_shift.tolist()
+    ([[-3.0]], [3.0], [3.0])
+    """
+    rows, size = z.shape
+    count = np.float32(size)
+    if learn:
+        for k in range(size):
+            d_gain[k] = d_shift[k] = d_bias[k] = np.float32(0)
+    for r in range(rows):
+        if relu:
+            for k in range(size):
+                d[r, k] = d[r, k] if y[r, k] > 0 else np.float32(0)
+        else:
+            for k in range(size):
+                d[r, k] *= np.float32(1) - y[r, k] * y[r, k]
+        if learn:
+            for k in range(size):
+                d_shift[k] += d[r, k]
+                d_gain[k] += d[r, k] * z[r, k]
+        mean = np.float32(0)
+        along = np.float32(0)
+        for k in range(size):
+            d[r, k] *= gain[k]
+            mean += d[r, k]
+            along += d[r, k] * z[r, k]
+        mean /= count
+        along /= count
+        for k in range(size):
+            d[r, k] = scale[r] * (d[r, k] - mean - z[r, k] * along)
+        if learn:
+            for k in range(size):
+                d_bias[k] += d[r, k]
+
+
+class Layer:
+    """Dense, Norm, and ReLU or tanh: [B, inputs] → [B, outputs]."""
+
+    def __init__(self, dense: Dense, norm: Norm, batch: int, relu: bool) -> None:
+        # Memory is shared with the parameters: whoever loads weights copies them into place.
+        self.weight, self._relu = dense.weight.detach(), relu
+        self._bias, self._gain, self._shift = (
+            p.detach().numpy() for p in (dense.bias, norm.gain, norm.shift)
+        )
+        outputs = len(self.weight)
+        self.y, self.d = torch.empty(batch, outputs), torch.empty(batch, outputs)
+        """What came out, and its gradient: to be filled by what follows the layer, before `backward`."""
+        self._z, self._scale = torch.empty(batch, outputs), np.empty(batch, np.float32)
+        self._views = self._z.numpy(), self.y.numpy(), self.d.numpy()
+        self.gradients = gradients_of(dense.weight, norm.gain, norm.shift, dense.bias)
+        self._d_weight, *others = self.gradients.values()
+        self._others = [gradient.numpy() for gradient in others]
+
+    def forward(self, x: Tensor) -> Tensor:
+        """[B, inputs] → [B, outputs]."""
+        self._x = x
+        z, y, _ = self._views
+        torch.mm(x, self.weight.t(), out=self._z)
+        normalise(z, self._bias, self._gain, self._shift, self._relu, self._scale, y)
+        return self.y if self._relu else self.y.tanh_()
+
+    def backward(self, learn: bool) -> Tensor:
+        """From the gradient in `d` to that of the product [B, outputs]; with ``learn`` the parameters' as well."""
+        z, y, d = self._views
+        normalise_back(d, y, z, self._gain, self._relu, self._scale, learn, *self._others)
+        if learn:
+            torch.mm(self.d.t(), self._x, out=self._d_weight)
+        return self.d
+
+
+class Head:
+    """Two hidden layers and one that only adds up: [B, inputs] → [B, outputs]."""
+
+    def __init__(self, layers: nn.Sequential, batch: int) -> None:
+        parts: list[Any] = list(layers)
+        first, first_norm, _, second, second_norm, _, last = parts
+        self._first = Layer(first, first_norm, batch, relu=True)
+        self._second = Layer(second, second_norm, batch, relu=True)
+        self._weight, self._bias = last.weight.detach(), last.bias.detach()
+        own = gradients_of(last.weight, last.bias)
+        self._d_weight, self._d_bias = own.values()
+        self.gradients = {**self._first.gradients, **self._second.gradients, **own}
+
+    def forward(self, x: Tensor) -> Tensor:
+        """[B, inputs] → [B, outputs]."""
+        return torch.addmm(self._bias, self._second.forward(self._first.forward(x)), self._weight.t())
+
+    def backward(self, d: Tensor, inputs: slice, learn: bool) -> Tensor:
+        """From the gradient [B, outputs] of what came out to that of some of the inputs."""
+        first, second = self._first, self._second
+        if learn:
+            torch.mm(d.t(), second.y, out=self._d_weight)
+            torch.sum(d, 0, out=self._d_bias)
+        torch.mm(d, self._weight, out=second.d)
+        torch.mm(second.backward(learn), second.weight, out=first.d)
+        return first.backward(learn) @ first.weight[:, inputs]
+
+
+class ActorByHand:
+    """`networks.Actor`: states [B, D] → actions before their tanh [B, A]."""
+
+    def __init__(self, actor: Actor, batch: int) -> None:
+        self._trunk = _trunk(actor.trunk, batch)
+        self._head = Head(actor.layers, batch)
+        self.gradients = {**self._trunk.gradients, **self._head.gradients}
+
+    def forward(self, states: Tensor) -> Tensor:
+        """[B, D] → [B, A]."""
+        return self._head.forward(self._trunk.forward(states))
+
+    def backward(self, d: Tensor) -> None:
+        """Write all gradients, given that of what came out [B, A]."""
+        self._trunk.d.copy_(self._head.backward(d, slice(None), learn=True))
+        self._trunk.backward(learn=True)
+
+
+class CriticByHand:
+    """`networks.Critic`: states [B, D], actions [B, A] → [B] by each critic."""
+
+    def __init__(self, critic: Critic, batch: int) -> None:
+        heads: list[Any] = list(critic.heads)
+        self._trunk = _trunk(critic.trunk, batch)
+        self._heads = [Head(head, batch) for head in heads]
+        size, inputs = self._trunk.y.shape[1], heads[0][0].weight.shape[1]
+        self._states, self._actions = slice(0, size), slice(size, inputs)
+        self._both = torch.empty(batch, inputs)
+        self.gradients = dict(self._trunk.gradients)
+        for head in self._heads:
+            self.gradients |= head.gradients
+
+    def forward(self, states: Tensor, actions: Tensor) -> list[Tensor]:
+        """[B, D], [B, A] → [B] for each critic."""
+        self._both[:, self._states] = self._trunk.forward(states)
+        self._both[:, self._actions] = actions
+        return [head.forward(self._both)[:, 0] for head in self._heads]
+
+    def backward(self, d: Tensor) -> None:
+        """Write all gradients, given those of the values [critics, B]."""
+        self._trunk.d.copy_(self._back(d, self._states, learn=True))
+        self._trunk.backward(learn=True)
+
+    def action_gradient(self, d: Tensor) -> Tensor:
+        """The gradient of the actions [B, A], given those of the values [critics, B]; the critics learn nothing."""
+        return self._back(d, self._actions, learn=False)
+
+    def _back(self, d: Tensor, inputs: slice, learn: bool) -> Tensor:
+        first, second = (
+            head.backward(one[:, None], inputs, learn) for head, one in zip(self._heads, d, strict=True)
+        )
+        return first + second
+
+
+def _trunk(trunk: Any, batch: int) -> Layer:
+    return Layer(trunk.dense, trunk.norm, batch, relu=False)
+
+
+def gradients_of(*parameters: nn.Parameter) -> dict[nn.Parameter, Tensor]:
+    """Room for the gradient of each parameter."""
+    return {parameter: torch.empty_like(parameter, requires_grad=False) for parameter in parameters}
