@@ -219,4 +219,6 @@ def test_a_wide_table_is_not_cut_off_on_a_laptop(chromium: Any, tmp_path: Path) 
     hidden = (
         "return [...document.querySelectorAll('.tables .scroll')].map((e) => e.scrollWidth - e.clientWidth)"
     )
-    assert screen(hidden) == [0, 0]
+    cut = screen(hidden)
+    assert len(cut) >= 2
+    assert not any(cut)
