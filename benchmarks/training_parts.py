@@ -75,12 +75,13 @@ def products_of(learner: Learner) -> Callable[[], None]:
     import torch
     from torch.utils._python_dispatch import TorchDispatchMode
 
-    calls: list[tuple[Any, Any]] = []
+    calls: list[tuple[Any, Any, Any]] = []
 
     class Record(TorchDispatchMode):
         def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
             if func._opname in ("mm", "addmm"):
-                calls.append((func, [one.detach().clone() for one in args]))
+                into = {name: one.detach().clone() for name, one in (kwargs or {}).items()}
+                calls.append((func, [one.detach().clone() for one in args], into))
             return func(*args, **(kwargs or {}))
 
     with Record():
@@ -88,7 +89,7 @@ def products_of(learner: Learner) -> Callable[[], None]:
 
     def again() -> None:
         with torch.inference_mode():
-            for func, args in calls:
-                func(*args)
+            for func, args, into in calls:
+                func(*args, **into)
 
     return again

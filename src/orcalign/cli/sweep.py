@@ -46,7 +46,7 @@ def sweep(
         out: Folder; left out, runs/STUDY. Studies that share a folder share runs.
         backend: Where runs take place: local, or ray (the cluster at RAY_ADDRESS, or one on this machine).
         jobs: Runs at the same time; with ray 0 means as many as the cluster has CPUs for.
-        workers: Collector processes of each run; left out, 1 if there is one job at a time, else 0.
+        workers: Collector processes of each run; left out, 2 if there is one job at a time, else 0.
         device: Of the learners: auto, cpu, cuda or mps.
         retries: How often a run that failed is tried again.
         checkpoint_minutes: Time between checkpoints of a run.
@@ -70,7 +70,7 @@ def sweep(
     if dry_run:
         _show_plan(read_progress(plan, folder))
         return
-    per_run = workers if workers is not None else int(backend == "local" and jobs == 1)
+    per_run = workers if workers is not None else 2 * (backend == "local" and jobs == 1)
     settings = SweepSettings(retries, per_run, device, checkpoint_minutes, wait)
     with SweepView() as view, _stop_on_interrupt() as stop:
         progress = sweep_study(

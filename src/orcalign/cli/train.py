@@ -59,7 +59,7 @@ def train(
     config_file: Annotated[Path | None, tyro.conf.arg(name="config")] = None,
     out: Path | None = None,
     resume: Path | None = None,
-    workers: str = "1",
+    workers: str = "2",
     device: str = "auto",
     checkpoint_minutes: float = 2.0,
     wandb: bool = False,
