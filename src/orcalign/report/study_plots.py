@@ -55,7 +55,9 @@ def curves(figure: Any, runs: StudyResults, table: StudyTable, metric: str) -> N
     across = min(5, len(rows))
     down = math.ceil(len(rows) / across)
     figure.set_size_inches(2.6 * across + 1.5, 2.3 * down + 1.2)
-    axes = figure.subplots(down, across, sharex=True, squeeze=False).ravel()
+    # Shares can be compared between panels, and a flat line at 0 should look like one; returns differ by task.
+    share = metric != "return"
+    axes = figure.subplots(down, across, sharex=True, sharey=share, squeeze=False).ravel()
     for axis in axes[len(rows) :]:
         axis.set_visible(False)
     for axis, row in zip(axes, rows, strict=False):
@@ -75,6 +77,10 @@ def curves(figure: Any, runs: StudyResults, table: StudyTable, metric: str) -> N
                 axis.plot(steps, means, **style)
                 low, high = np.subtract(means, errors), np.add(means, errors)
                 axis.fill_between(steps, low, high, color=style["color"], alpha=0.2, linewidth=0)
+    axes[0].locator_params(axis="x", nbins=3)
+    axes[0].xaxis.set_major_formatter("{x:,.0f}")
+    if share:
+        axes[0].set_ylim(-0.05, max(1.05, axes[0].get_ylim()[1]))
     # Of the figure as a whole it would lie under the legend.
     for axis in axes[max(0, len(rows) - across) : len(rows)]:
         axis.set_xlabel("agent steps", fontsize=9)
