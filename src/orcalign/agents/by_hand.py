@@ -10,104 +10,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 import torch
 from torch import Tensor, nn
 
-from orcalign.matching.kernel import reordering_kernel
+from orcalign.agents.kernels import normalise, normalise_back
 
 if TYPE_CHECKING:
     from orcalign.agents.networks import Actor, Critic, Dense, Norm
-
-Array = npt.NDArray[np.float32]
-
-EPSILON = np.float32(1e-5)
-"""As torch's layer_norm has it."""
-
-
-@reordering_kernel
-def normalise(z: Array, bias: Array, gain: Array, shift: Array, relu: bool, scale: Array, y: Array) -> None:
-    """Bias and LayerNorm, and ReLU if wanted: ``z`` [B, N] becomes what is normalised, ``y`` [B, N] the result.
-
-    >>> z, y, one, none = np.float32([[1, 3]]), np.zeros((1, 2), "f"), np.ones(2, "f"), np.zeros(2, "f")
-    >>> normalise(z, none, one, one, True, np.zeros(1, "f"), y)
-    >>> y.round(3).tolist()
-    [[0.0, 2.0]]
-    """
-    rows, size = z.shape
-    count = np.float32(size)
-    for r in range(rows):
-        total = np.float32(0)
-        for k in range(size):
-            z[r, k] += bias[k]
-            total += z[r, k]
-        mean = total / count
-        squares = np.float32(0)
-        for k in range(size):
-            z[r, k] -= mean
-            squares += z[r, k] * z[r, k]
-        scale[r] = np.float32(1) / np.sqrt(squares / count + EPSILON)
-        for k in range(size):
-            z[r, k] *= scale[r]
-            y[r, k] = z[r, k] * gain[k] + shift[k]
-        if relu:
-            for k in range(size):
-                # Not max(y, 0), which would make a 0 of what is no number.
-                y[r, k] = np.float32(0) if y[r, k] < 0 else y[r, k]
-
-
-@reordering_kernel
-def normalise_back(
-    d: Array,
-    y: Array,
-    z: Array,
-    gain: Array,
-    relu: bool,
-    scale: Array,
-    learn: bool,
-    d_gain: Array,
-    d_shift: Array,
-    d_bias: Array,
-) -> None:
-    """The way back: ``d`` [B, N] goes from the gradient of the result to that of the matrix product.
-
-    The result is ``y``, after a ReLU or a tanh. With ``learn`` the parameters' gradients are written, too.
-
-    >>> one, none, d = np.ones((1, 1), "f"), np.zeros(1, "f"), np.float32([[3]])
-    >>> d_gain, d_shift, d_bias = np.ones((3, 1), "f")
-    >>> normalise_back(d, one, one, np.ones(1, "f"), True, np.ones(1, "f"), True, d_gain, d_shift, d_bias)
-    >>> d.tolist(), d_gain.tolist(), d_shift.tolist()
-    ([[-3.0]], [3.0], [3.0])
-    """
-    rows, size = z.shape
-    count = np.float32(size)
-    if learn:
-        for k in range(size):
-            d_gain[k] = d_shift[k] = d_bias[k] = np.float32(0)
-    for r in range(rows):
-        if relu:
-            for k in range(size):
-                d[r, k] = d[r, k] if y[r, k] > 0 else np.float32(0)
-        else:
-            for k in range(size):
-                d[r, k] *= np.float32(1) - y[r, k] * y[r, k]
-        if learn:
-            for k in range(size):
-                d_shift[k] += d[r, k]
-                d_gain[k] += d[r, k] * z[r, k]
-        mean = np.float32(0)
-        along = np.float32(0)
-        for k in range(size):
-            d[r, k] *= gain[k]
-            mean += d[r, k]
-            along += d[r, k] * z[r, k]
-        mean /= count
-        along /= count
-        for k in range(size):
-            d[r, k] = scale[r] * (d[r, k] - mean - z[r, k] * along)
-        if learn:
-            for k in range(size):
-                d_bias[k] += d[r, k]
 
 
 class Layer:

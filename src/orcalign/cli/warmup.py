@@ -10,12 +10,13 @@ from rich.progress import track
 
 
 def warmup() -> None:
-    """Compile the kernels now (matching, distances, pictures), so that the first real call does not have to.
+    """Compile the kernels now (matching, distances, pictures, networks), so that the first real call does not have to.
 
     They are kept in numba's cache; after an update of orcalign, numba or the CPU this is worth repeating.
     """
     import numpy as np
 
+    from orcalign.agents.kernels import normalise, normalise_back
     from orcalign.encoders.resize import resize
     from orcalign.envs.rendering.compose import shrink
     from orcalign.matching import MATCHERS, OrcaTracker, context
@@ -35,4 +36,7 @@ def warmup() -> None:
     shrink(picture, 2, flip=False)
     for dtype in (np.float64, np.float32):
         FrameCosts(np.ones((2, 4), dtype))(np.ones((1, 4), dtype))
+    layer, row = np.ones((2, 4), np.float32), np.ones(4, np.float32)
+    normalise(layer, row, row, row, True, row[:2], layer)
+    normalise_back(layer, layer, layer, row, True, row[:2], True, row, row, row)
     console.print(f"ready after {time.perf_counter() - start:.1f} s", highlight=False)
