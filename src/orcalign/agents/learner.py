@@ -64,7 +64,9 @@ class Learner(ABC):
         """Copies of the weights that `Policy.load` needs, see `Agent`."""
         chosen = self._averaged if averaged and self._averaged is not None else self._acting()
         acting = dict(chosen.items())
-        return {name: copied(parameter).numpy() for name, parameter in named_parameters(acting)}
+        # Memory of NumPy's own: an array over torch's is let go of in C++, and a thread that does so while Python
+        # shuts down (the one that feeds a queue) takes the whole process with it.
+        return {name: parameter.detach().cpu().numpy().copy() for name, parameter in named_parameters(acting)}
 
     def state(self) -> dict[str, Tensor]:
         """Everything that training needs to go on, as copies on the CPU."""
