@@ -77,7 +77,7 @@ QUICK = Amount(warm=126, timed=252, timed_paper=63, budget=0.2, episodes=1)
 
 def without_evaluations(config: TrainConfig) -> TrainConfig:
     """One short look before the first step is the least that a run can do."""
-    nothing = replace(config.evaluation, eval_every=10**9, eval_episodes=1, eval_shown=0)
+    nothing = replace(config.evaluation, eval_every=10**9, eval_episodes=1, eval_shown=0, eval_choosing=0)
     return replace(config, evaluation=nothing)
 
 

@@ -49,6 +49,31 @@ def test_evaluations_come_at_the_start_every_so_often_and_at_the_end(in_process)
     assert [record["step"] for record in in_process.records("evaluation")] == [0, 150, 300, 420]
 
 
+def test_a_checkpoint_is_chosen_on_seeds_that_are_not_reported(in_process):
+    """Orders: the reported episodes, then those to choose by, which nobody sees. The best so far is the best there."""
+    from orcalign.envs import choosing_seed, eval_seed
+    from orcalign.training.schedule import Schedule
+
+    orders = [o for o in Schedule(small_config(), 30).give(0, lambda averaged: {}) if o.evaluation == 0]
+    assert [o.seed for o in orders] == [eval_seed(k) for k in range(3)] + [choosing_seed(k) for k in range(5)]
+    assert [o.show for o in orders] == [True] + 7 * [False]
+    records = list(in_process.records("evaluation"))
+    assert all(len(record["returns"]) == record["episodes"] == 3 for record in records)
+    there = [record["choosing_coverage"] for record in records]
+    assert there != [record["coverage"] for record in records]
+    assert [record["best"] for record in records] == [
+        one > max([-1.0, *there[:k]]) for k, one in enumerate(there)
+    ]
+
+
+def test_without_episodes_to_choose_by_the_reported_ones_choose(tmp_path):
+    config = small_config(steps=60)
+    run = run_to_end(
+        tmp_path / "run", replace(config, evaluation=replace(config.evaluation, eval_choosing=0))
+    )
+    assert all(record["choosing_coverage"] == record["coverage"] for record in run.records("evaluation"))
+
+
 def test_episodes_that_no_checkpoint_needs_are_deleted(in_process, tmp_path):
     run = run_to_end(tmp_path / "run", checkpoint_minutes=0)
     assert_same(in_process, run)  # how often it is saved changes nothing

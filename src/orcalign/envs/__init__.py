@@ -8,7 +8,7 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
-from orcalign.envs.seeds import demo_seed, eval_seed, train_seed
+from orcalign.envs.seeds import choosing_seed, demo_seed, eval_seed, train_seed
 from orcalign.envs.spec import TaskSpec
 from orcalign.envs.tasks import PAPER_TASKS, TASKS, find_task
 
@@ -54,6 +54,7 @@ __all__ = [
     "StepReward",
     "TaskSpec",
     "TimeFraction",
+    "choosing_seed",
     "demo_seed",
     "eval_seed",
     "expert_return",

@@ -44,6 +44,16 @@ def eval_seed(index: int) -> int:
     return EVAL_RANGE[_count("index", index, len(EVAL_RANGE))]
 
 
+def choosing_seed(index: int) -> int:
+    """Seed of the episode `index` by which a checkpoint is chosen; they count down from the end of the range, so that
+    what is chosen is not reported on the episodes that it was chosen by.
+
+    >>> eval_seed(10) < choosing_seed(9) < choosing_seed(0), choosing_seed(0) in EVAL_RANGE
+    (True, True)
+    """
+    return EVAL_RANGE[-1 - _count("index", index, len(EVAL_RANGE) // 2)]
+
+
 def demo_seed(index: int) -> int:
     """Seed of the episode that demo `index` shows.
 

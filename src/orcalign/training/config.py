@@ -224,11 +224,15 @@ class EvaluationConfig:
     """Episodes of each."""
     eval_shown: int = 2
     """Of these, how many are kept as videos."""
+    eval_choosing: int = 5
+    """More episodes, on seeds of their own: the best checkpoint is the one that covers the video best there. With 0 it
+    is chosen by the episodes that are reported."""
 
     def __post_init__(self) -> None:
         require("eval_every", self.eval_every, at_least=1)
         require("eval_episodes", self.eval_episodes, at_least=1)
-        require("eval_shown", self.eval_shown, at_least=0)
+        for name in ("eval_shown", "eval_choosing"):
+            require(name, getattr(self, name), at_least=0)
 
 
 @dataclass(frozen=True)

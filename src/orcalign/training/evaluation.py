@@ -51,6 +51,11 @@ def summarise(episodes: list[PlayedEpisode], labels: Labels, expert: float | Non
     }
 
 
+def mean_coverage(episodes: list[PlayedEpisode], labels: Labels) -> float:
+    """How far the episodes follow the video: what a checkpoint is chosen by."""
+    return float(np.mean([labels.summary(episode.costs)["coverage"] for episode in episodes]))
+
+
 def keep_shown(run: Path, step: int, episodes: list[PlayedEpisode]) -> None:
     """Videos and costs of the episodes that are shown."""
     shown = [episode for episode in episodes if episode.frames is not None]

@@ -10,7 +10,7 @@ from typing import Any, Protocol
 from orcalign.training.checkpoint import Checkpoint, Checkpoints, save_policy
 from orcalign.training.collector import Order
 from orcalign.training.episode import EpisodeStore, PlayedEpisode
-from orcalign.training.evaluation import keep_shown, known_expert_return, summarise
+from orcalign.training.evaluation import keep_shown, known_expert_return, mean_coverage, summarise
 from orcalign.training.learner import Learner
 from orcalign.training.players import Players
 from orcalign.training.run_folder import MetricsLog, RunFolder
@@ -157,27 +157,31 @@ class Training:
     def _evaluate(self, order: Order, episode: PlayedEpisode, waited: float) -> None:
         self._evaluated.append(episode)
         self._waited += waited
-        if len(self._evaluated) < self.config.evaluation.eval_episodes:
+        evaluation = self.config.evaluation
+        if len(self._evaluated) < evaluation.eval_episodes + evaluation.eval_choosing:
             return
         start, step = time.perf_counter(), order.evaluation
         assert step is not None
-        episodes, self._evaluated = self._evaluated, []
+        played, self._evaluated = self._evaluated, []
+        episodes, choosing = played[: evaluation.eval_episodes], played[evaluation.eval_episodes :]
         labels = self.learner.labels
         record = summarise(episodes, labels, known_expert_return(self.config.task))
         # By what the video says, never by true success: a user's own task reports none.
-        best = self._best is None or record["coverage"] > self._best
+        covered = mean_coverage(choosing or episodes, labels)
+        best = self._best is None or covered > self._best
         if best:
-            self._best = record["coverage"]
+            self._best = covered
             self._keep_policy("best", order.weights, step)
         keep_shown(self.run.path, step, episodes)
         end = time.perf_counter()
-        seconds = {name: sum(one.seconds[name] for one in episodes) for name in episodes[0].seconds}
+        seconds = {name: sum(one.seconds[name] for one in played) for name in episodes[0].seconds}
         self._write(
             {
                 "kind": "evaluation",
                 "step": step,
                 "stage": labels.stage.matcher,
                 **record,
+                "choosing_coverage": covered,
                 "best": best,
                 "timing": {**seconds, "wait": self._waited, "total": self._waited + end - start},
             }

@@ -44,7 +44,7 @@ class LoadedPolicy:
 
 
 def load_policy(run: str | os.PathLike[str], which: str = "last") -> LoadedPolicy:
-    """The policy of a run's folder: the last, or the best by ordered coverage of its evaluations.
+    """The policy of a run's folder: the last, or the best by ordered coverage (on episodes kept for that).
 
     Args:
         run: the folder that `orcalign train` wrote.

@@ -11,7 +11,7 @@ from collections import deque
 from collections.abc import Callable
 from typing import Any
 
-from orcalign.envs import eval_seed, train_seed
+from orcalign.envs import choosing_seed, eval_seed, train_seed
 from orcalign.training.collector import Order
 from orcalign.training.config import TrainConfig
 from orcalign.training.ranges import Ramp, share_or_count
@@ -63,10 +63,11 @@ class Schedule:
 
     def _evaluation(self, steps: int, weights: Weights) -> list[Order]:
         evaluation = self._config.evaluation
-        return [
-            Order(k, eval_seed(k), weights, show=k < evaluation.eval_shown, evaluation=steps)
-            for k in range(evaluation.eval_episodes)
-        ]
+        reported = evaluation.eval_episodes
+        seeds = [eval_seed(k) for k in range(reported)]
+        seeds += [choosing_seed(k) for k in range(evaluation.eval_choosing)]
+        shown = min(reported, evaluation.eval_shown)
+        return [Order(k, seed, weights, show=k < shown, evaluation=steps) for k, seed in enumerate(seeds)]
 
     def state(self) -> tuple[dict[str, Any], dict[str, Any]]:
         """What a checkpoint keeps: plain values, and the weights that orders on their way are played with."""
