@@ -9,6 +9,8 @@ from orcalign.envs import PAPER_TASKS, find_task
 from orcalign.envs.metaworld import MetaworldEnv
 from orcalign.envs.metaworld_names import METAWORLD_NAMES
 
+OTHERS = [name for name in METAWORLD_NAMES if name not in PAPER_TASKS]
+
 
 def actions(count, seed=0):
     return np.random.default_rng(seed).uniform(-1, 1, (count, 4)).astype(np.float32)
@@ -52,6 +54,26 @@ def test_every_metaworld_task_obeys_its_seed(name):
     played(used, 1, 30)
     assert np.array_equal(played(fresh, 3)[0], played(used, 3)[0])
     assert not np.array_equal(fresh.reset(seed=3)[0], fresh.reset(seed=4)[0])
+
+
+@pytest.mark.parametrize("name", [*PAPER_TASKS, *(pytest.param(n, marks=pytest.mark.slow) for n in OTHERS)])
+def test_an_episode_begins_as_after_metaworlds_own_reset(name):
+    """Whose hand comes to its start three times: among the old objects, among the new, and from a blank state."""
+    quick, slow = (MetaworldEnv(find_task(name)) for _ in range(2))
+    for seed in (3, 9, 4):
+        first, _ = quick.reset(seed=seed)
+        sim = slow._sim
+        sim._freeze_rand_vec = False
+        sim.np_random = np.random.default_rng(np.random.default_rng(seed).integers(2**63))
+        sim.reset_model()
+        sim._freeze_rand_vec = True
+        np.testing.assert_array_equal(first, slow._inside(sim.reset()[0]))
+        slow._steps = 0
+        for action in np.random.default_rng(seed).uniform(-1, 1, (9, 4)):
+            for mine, theirs in zip(quick.step(action)[:2], slow.step(action)[:2], strict=True):
+                np.testing.assert_array_equal(mine, theirs)
+        for part in ("qpos", "xpos", "site_xpos"):
+            np.testing.assert_array_equal(getattr(quick.data, part), getattr(slow.data, part))
 
 
 def test_the_global_generator_is_neither_used_nor_moved():

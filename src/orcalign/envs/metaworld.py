@@ -76,16 +76,27 @@ class MetaworldEnv(gymnasium.Env[npt.NDArray[np.float64], npt.NDArray[np.float32
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[npt.NDArray[np.float64], dict[str, Any]]:
         """Place objects and goal and put the hand at its start."""
+        from metaworld.sawyer_xyz_env import SawyerXYZEnv
+
         super().reset(seed=seed)
         sim = self._sim
-        # The first pass draws the new places. The hand reached its start among the objects of the last episode
-        # then, so a second pass, with the drawn places held, starts from Meta-world's blank state.
+        # The first pass draws the new places, among the objects of the last episode; the hand, which takes most of
+        # a reset's time to come to its start, stays where it is. The second, with the drawn places held, starts
+        # from MuJoCo's blank state. Meta-world's own reset has one more pass before that, which leaves no trace.
         sim._freeze_rand_vec = False
         sim.np_random = np.random.default_rng(self.np_random.integers(2**63))
         sim.curr_path_length = 0
-        sim.reset_model()
+        hand = sim._reset_hand
+        sim._reset_hand = lambda steps=50: hand(steps=0)
+        try:
+            sim.reset_model()
+        finally:
+            del sim._reset_hand
         sim._freeze_rand_vec = True
-        observation, _ = sim.reset()
+        observation, _ = super(SawyerXYZEnv, sim).reset()
+        # No step lies behind: what was seen before is what is seen now.
+        sim._prev_obs = observation[:18].copy()
+        observation[18:36] = sim._prev_obs
         self._steps = 0
         return self._inside(observation), {"success": False}
 
