@@ -131,6 +131,33 @@ def test_a_policy_acts_as_the_agents_actor_does(case):
     np.testing.assert_array_equal(again.act(observations[0]), policy.act(observations[0]))
 
 
+@pytest.mark.parametrize(
+    ("changes", "by_hand"), [({}, True), ({"trunk": 0}, False), ({"layer_norm": False}, False)]
+)
+def test_a_state_is_answered_without_torch_where_that_can_be(changes, by_hand, monkeypatch):
+    """The same actions, and new weights count at once; whoever lacks trunk or LayerNorm is asked through torch."""
+    settings = AgentSettings(**{"hidden": 24, "layer_norm": True, **changes})
+    policy = make_policy(settings, (5,), 2)
+    rng = np.random.default_rng(0)
+    for seed in range(2):
+        agent = make_agent(settings, (5,), 2, seed)
+        for parameter in agent.actor.parameters():
+            parameter.data += 0.3 * torch.randn(
+                parameter.shape, generator=torch.Generator().manual_seed(seed)
+            )
+        policy.load(agent.policy_weights())
+        for state, noise in zip(3 * rng.standard_normal((9, 5)), rng.standard_normal((9, 2)), strict=True):
+            with torch.no_grad():
+                wanted = agent.actor.act(torch.tensor(state[None], dtype=torch.float32), torch.tensor(noise))
+            np.testing.assert_allclose(policy.act(state, noise), wanted[0].numpy(), atol=1e-5)
+    monkeypatch.setattr(torch, "tensor", None)
+    if by_hand:
+        policy.act(np.zeros(5))
+    else:
+        with pytest.raises(TypeError):
+            policy.act(np.zeros(5))
+
+
 def test_noise_is_added_by_drqv2_and_scaled_by_sac():
     noise, seen = np.array([0.3, -5.0], np.float32), np.ones(5, np.float32)
     for case in ("drqv2", "sac"):

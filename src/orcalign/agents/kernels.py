@@ -1,4 +1,4 @@
-"""Bias, LayerNorm and ReLU in one pass over a layer's matrix product, and the way back."""
+"""Bias, LayerNorm and ReLU in one pass over a layer's matrix product, and the way back; and a layer for one row."""
 
 from __future__ import annotations
 
@@ -96,3 +96,49 @@ def normalise_back(
         if learn:
             for k in range(size):
                 d_bias[k] += d[r, k]
+
+
+@reordering_kernel
+def dense_of_one(x: Array, weight: Array, bias: Array, y: Array) -> None:
+    """``weight`` [N, D] times ``x`` [D] plus ``bias``, into ``y`` [N].
+
+    >>> y = np.zeros(1, "f")
+    >>> dense_of_one(np.float32([1, 2]), np.float32([[3, 4]]), np.float32([5]), y)
+    >>> y.tolist()
+    [16.0]
+    """
+    rows, columns = weight.shape
+    for r in range(rows):
+        total = np.float32(0)
+        for k in range(columns):
+            total += weight[r, k] * x[k]
+        y[r] = total + bias[r]
+
+
+@reordering_kernel
+def layer_of_one(
+    x: Array, weight: Array, bias: Array, gain: Array, shift: Array, relu: bool, y: Array
+) -> None:
+    """The same with LayerNorm, and ReLU if wanted.
+
+    >>> y, one = np.zeros(2, "f"), np.ones(2, "f")
+    >>> layer_of_one(np.float32([1]), np.float32([[1], [3]]), 0 * one, one, one, True, y)
+    >>> y.round(3).tolist()
+    [0.0, 2.0]
+    """
+    dense_of_one(x, weight, bias, y)
+    size = len(y)
+    count = np.float32(size)
+    total = np.float32(0)
+    for k in range(size):
+        total += y[k]
+    mean = total / count
+    squares = np.float32(0)
+    for k in range(size):
+        y[k] -= mean
+        squares += y[k] * y[k]
+    scale = np.float32(1) / np.sqrt(squares / count + EPSILON)
+    for k in range(size):
+        y[k] = y[k] * scale * gain[k] + shift[k]
+        if relu:
+            y[k] = np.float32(0) if y[k] < 0 else y[k]

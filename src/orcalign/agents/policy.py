@@ -9,6 +9,7 @@ import numpy as np
 import torch
 from torch import nn
 
+from orcalign.agents.act_by_hand import ActByHand, can_by_hand
 from orcalign.agents.weights import load_weights
 
 
@@ -28,6 +29,7 @@ class Policy:
         self.device = device
         self._networks = {"encoder": encoder.to(device), "actor": actor.to(device)}
         self._encoder, self._actor = encoder, actor
+        self._by_hand = ActByHand(actor) if can_by_hand(actor, observation_shape, device) else None
         self._loaded = False
 
     def load(self, weights: Mapping[str, Any]) -> None:
@@ -51,6 +53,8 @@ class Policy:
             )
         if noise is not None and np.shape(noise) != (self.action_dim,):
             raise ValueError(f"The noise has the shape {np.shape(noise)}; it must be ({self.action_dim},).")
+        if self._by_hand is not None:
+            return self._by_hand(np.ascontiguousarray(observation, np.float32), noise)
         features = self._encoder(self._tensor(observation, keep_bytes=len(self.observation_shape) == 3))
         actions = self._actor.act(features, None if noise is None else self._tensor(noise))
         action: np.ndarray = actions[0].cpu().numpy()

@@ -16,7 +16,7 @@ def warmup() -> None:
     """
     import numpy as np
 
-    from orcalign.agents.kernels import normalise, normalise_back
+    from orcalign.agents.kernels import layer_of_one, normalise, normalise_back
     from orcalign.encoders.resize import resize
     from orcalign.envs.rendering.compose import shrink
     from orcalign.matching import MATCHERS, OrcaTracker, context
@@ -39,4 +39,5 @@ def warmup() -> None:
     layer, row = np.ones((2, 4), np.float32), np.ones(4, np.float32)
     normalise(layer, row, row, row, True, row[:2], layer)
     normalise_back(layer, layer, layer, row, True, row[:2], True, row, row, row)
+    layer_of_one(row, np.ones((4, 4), np.float32), row, row, row, True, row)
     console.print(f"ready after {time.perf_counter() - start:.1f} s", highlight=False)

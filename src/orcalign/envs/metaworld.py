@@ -76,10 +76,10 @@ class MetaworldEnv(gymnasium.Env[npt.NDArray[np.float64], npt.NDArray[np.float32
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[npt.NDArray[np.float64], dict[str, Any]]:
         """Place objects and goal and put the hand at its start."""
-        from metaworld.sawyer_xyz_env import SawyerXYZEnv
+        from gymnasium.envs.mujoco import MujocoEnv
 
         super().reset(seed=seed)
-        sim = self._sim
+        sim: Any = self._sim
         # The first pass draws the new places, among the objects of the last episode; the hand, which takes most of
         # a reset's time to come to its start, stays where it is. The second, with the drawn places held, starts
         # from MuJoCo's blank state. Meta-world's own reset has one more pass before that, which leaves no trace.
@@ -93,7 +93,7 @@ class MetaworldEnv(gymnasium.Env[npt.NDArray[np.float64], npt.NDArray[np.float32
         finally:
             del sim._reset_hand
         sim._freeze_rand_vec = True
-        observation, _ = super(SawyerXYZEnv, sim).reset()
+        observation, _ = MujocoEnv.reset(sim)
         # No step lies behind: what was seen before is what is seen now.
         sim._prev_obs = observation[:18].copy()
         observation[18:36] = sim._prev_obs
