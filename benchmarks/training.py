@@ -216,7 +216,7 @@ def as_markdown(here: Row, runs: dict[str, Row], alone: dict[str, float], promis
     beside = {
         "simulator and policy": (alone["simulator"] + alone["policy"], "simulate"),
         "renderer": (alone["renderer"], "render"),
-        "encoder, 96 px": (alone["encoder"], "encode"),
+        "encoder, 128 px": (alone["encoder"], "encode"),
         "match and reward": (alone["match"], "match"),
         "update": (alone["update"], "update"),
     }
