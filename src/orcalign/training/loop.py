@@ -157,13 +157,13 @@ class Training:
     def _evaluate(self, order: Order, episode: PlayedEpisode, waited: float) -> None:
         self._evaluated.append(episode)
         self._waited += waited
-        evaluation = self.config.evaluation
-        if len(self._evaluated) < evaluation.eval_episodes + evaluation.eval_choosing:
+        if any(other.evaluation == order.evaluation for other in self.schedule.pending):
             return
         start, step = time.perf_counter(), order.evaluation
         assert step is not None
         played, self._evaluated = self._evaluated, []
-        episodes, choosing = played[: evaluation.eval_episodes], played[evaluation.eval_episodes :]
+        reported = self.config.evaluation.eval_episodes
+        episodes, choosing = played[:reported], played[reported:]
         labels = self.learner.labels
         record = summarise(episodes, labels, known_expert_return(self.config.task))
         # By what the video says, never by true success: a user's own task reports none.
