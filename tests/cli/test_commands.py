@@ -81,11 +81,17 @@ def test_warmup_leaves_nothing_to_compile(tmp_path):
     score = """
 import numpy as np
 from orcalign.rewards import VideoReward
-from orcalign.envs.rendering.compose import shrink
+from orcalign.agents import AgentSettings, make_agent, make_policy
+from orcalign.envs.rendering.compose import compose, shrink
 frames = np.random.default_rng(0).integers(0, 255, (5, 40, 48, 3), np.uint8)
 for matcher in ("orca", "temporal_ot", "dtw"):
     VideoReward(frames, encoder="pixels", matcher=matcher)(frames)
-shrink(frames[0, :, :40].copy(), 2, flip=True)
+small, depth = shrink(frames[0, :, :40].copy(), 2, flip=True), np.zeros((40, 40), np.float32)
+compose(frames[0], depth, frames[1], depth, small, 2, flip=True)
+settings = AgentSettings(hidden=8, layer_norm=True)
+policy = make_policy(settings, (5,), action_dim=2)
+policy.load(make_agent(settings, (5,), action_dim=2, seed=0).policy_weights())
+policy.act(np.zeros(5), np.zeros(2))
 """
     after = subprocess.run([sys.executable, "-c", score], env=environment, capture_output=True, text=True)
     assert (after.returncode, after.stderr) == (0, "")

@@ -18,7 +18,7 @@ def warmup() -> None:
 
     from orcalign.agents.kernels import layer_of_one, normalise, normalise_back
     from orcalign.encoders.resize import resize
-    from orcalign.envs.rendering.compose import shrink
+    from orcalign.envs.rendering.compose import compose, shrink
     from orcalign.matching import MATCHERS, OrcaTracker, context
     from orcalign.rewards.frame_costs import FrameCosts
 
@@ -33,7 +33,8 @@ def warmup() -> None:
     OrcaTracker(2).push([0.0, 0.0])
     picture = np.zeros((4, 4, 3), np.uint8)
     resize(picture[None], 2)
-    shrink(picture, 2, flip=False)
+    small, depth = shrink(picture, 2, flip=False), np.zeros((4, 4), np.float32)
+    compose(picture, depth, picture, depth, small, 2, flip=False)
     for dtype in (np.float64, np.float32):
         FrameCosts(np.ones((2, 4), dtype))(np.ones((1, 4), dtype))
     layer, row = np.ones((2, 4), np.float32), np.ones(4, np.float32)

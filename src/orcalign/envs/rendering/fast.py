@@ -50,6 +50,7 @@ class FastRenderer:
         shape = (self._canvas.side, self._canvas.side)
         self._rgb, self._depth = np.empty((*shape, 3), np.uint8), np.empty(shape, np.float32)
         self._background, self._far = np.empty_like(self._rgb), np.empty_like(self._depth)
+        self._behind = np.empty((size, size, 3), np.uint8)
         self._view: npt.NDArray[np.float64] | None = None
         self._kept = self._restless = False
 
@@ -69,12 +70,14 @@ class FastRenderer:
         if not self._kept:
             self._update(self._still)
             self._canvas.draw(self._scene, self._background, self._far)
+            self._behind = shrink(self._background, self._fine, self._flip)
             self._kept = True
             self._update(self._moving)
         self._scene.flags[self._sky] = 0
         self._canvas.draw(self._scene, self._rgb, self._depth)
         self._scene.flags[self._sky] = 1
-        return compose(self._rgb, self._depth, self._background, self._far, self._fine, self._flip)
+        back = self._background, self._far, self._behind
+        return compose(self._rgb, self._depth, *back, self._fine, self._flip)
 
     def close(self) -> None:
         """Give the memory back."""
