@@ -68,6 +68,8 @@ def test_module_and_function(tmp_path, monkeypatch):
     )
     (tmp_path / "needs_more.py").write_text("import no_such_package_at_all\n")
     monkeypatch.syspath_prepend(tmp_path)
+    # Another test may have left a module of that name.
+    monkeypatch.delitem(sys.modules, "my_robot", raising=False)
     assert find_task("my_robot:make_env").suite == "function"
     assert find_task("my_robot:MyRobot-v0").episode_steps == 7
     with pytest.raises(ValueError, match="has no function 'make_evn'; did you mean 'make_env'"):

@@ -24,7 +24,8 @@ def faulty_config(tmp_path, fault):
         config,
         task=f"training.faulty_worlds:{fault}",
         demo=replace(config.demo, demo=(str(tmp_path / "demo"),)),
-        evaluation=replace(config.evaluation, eval_episodes=1),
+        # Few, so that the fault, at step 200 of the environment, comes after the first checkpoint.
+        evaluation=replace(config.evaluation, eval_episodes=1, eval_choosing=0),
     )
 
 
