@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from matching.cost_strategies import cost_matrices
 from reference import matching as reference
 
-from orcalign.matching import OrcaProgressTracker, OrcaTracker, orca, orca_progress
+from orcalign.matching import OrcaProgressTracker, OrcaTracker, along_path, euclidean, orca, orca_progress
 
 FORMS = [("difference", "truncated"), ("potential", "truncated"), ("potential", "terminated")]
 forms = st.sampled_from(FORMS)
@@ -173,3 +173,78 @@ def test_never_anything_but_a_bounded_number(T, J, data, form, dtype):
     assert (np.abs(match.reward) <= 11.001).all()
     assert (match.progress >= 0).all()
     assert (match.progress <= 1).all()
+
+
+def test_worth_by_hand():
+    # P = 2^-cost as above: C = (1, 1/4, 1/32), (1, 1/2, 1/8), (1, 1, 1/2); shares 1/2, 1/4, 1/4.
+    cost = np.array([[0.0, 2.0, 3.0], [1.0, 1.0, 2.0], [0.0, 0.0, 1.0]])
+    match = orca_progress(cost, temperature=1 / np.log(2), weight=8.0, worth=[2, 1, 1])
+    phi = np.array([1 / 2 + 1 / 16 + 1 / 128, 1 / 2 + 1 / 8 + 1 / 32, 1 / 2 + 1 / 4 + 1 / 8])
+    np.testing.assert_allclose(match.progress, phi, rtol=1e-14)
+    np.testing.assert_allclose(match.reward, match.orca_reward + 8 * np.diff(phi, prepend=0), rtol=1e-13)
+
+
+@settings(max_examples=100)
+@given(cost_matrices(max_side=20), st.floats(0.05, 10), forms, gammas, st.data())
+def test_worth_against_the_naive_sum_and_the_stream(cost, temperature, form, gamma, data):
+    shaping, end = form
+    J = cost.shape[1]
+    worth = data.draw(st.lists(st.floats(0, 5), min_size=J, max_size=J).filter(lambda w: sum(w) > 1e-3))
+    terms = {"temperature": temperature, "shaping": shaping, "gamma": gamma, "end": end, "worth": worth}
+    match = orca_progress(cost, **terms)
+    C = reference.orca(cost, temperature, 0.0)[1]
+    np.testing.assert_allclose(
+        match.progress, (C * np.array(worth)).sum(1) / sum(worth), rtol=1e-9, atol=1e-12
+    )
+    assert (np.diff(match.progress, prepend=0) >= 0).all()
+    assert match.progress[-1] <= 1
+    batch = orca_progress(cost[None].repeat(2, axis=0), **terms)
+    np.testing.assert_array_equal(batch.reward, match.reward[None].repeat(2, axis=0))
+    if (shaping, end) != ("potential", "terminated"):
+        tracker = OrcaProgressTracker(J, **terms)
+        assert [tracker.push(row) for row in cost] == match.reward.tolist()
+        assert tracker.copy().progress == tracker.progress == match.progress[-1]
+
+
+def test_a_worth_for_all_frames_but_the_last_is_no_worth():
+    cost = np.random.default_rng(1).random((9, 5))
+    np.testing.assert_allclose(
+        orca_progress(cost, 0.3, worth=[1, 1, 1, 1, 0]).reward, orca_progress(cost, 0.3).reward, rtol=1e-12
+    )
+
+
+@pytest.mark.parametrize(
+    ("worth", "sentence"),
+    [
+        ([1, 2], r"worth has shape \(2,\); it must hold one number for each of the 3 demo frames"),
+        ([1, -1, 2], "finite, not negative"),
+        ([0, 0, 0], "not 0 everywhere"),
+        ([1, np.inf, 0], "finite"),
+    ],
+)
+def test_a_bad_worth_is_refused(worth, sentence):
+    for call in (
+        lambda: orca_progress(np.zeros((2, 3)), worth=worth),
+        lambda: OrcaProgressTracker(3, worth=worth),
+    ):
+        with pytest.raises(ValueError, match=sentence):
+            call()
+
+
+@settings(max_examples=50)
+@given(st.integers(2, 12), st.integers(0, 2**32 - 1), st.data())
+def test_along_path_pauses_are_worth_nothing(J, seed, data):
+    frames = np.random.default_rng(seed).random((J, 6))
+    times = data.draw(st.lists(st.integers(1, 4), min_size=J, max_size=J))
+    slow = frames.repeat(times, axis=0)
+    worth, longer = (along_path(euclidean(one, one)) for one in (frames, slow))
+    first = np.cumsum([0, *times[:-1]])
+    np.testing.assert_allclose(longer[first], worth, atol=1e-6)
+    assert longer.sum() == pytest.approx(1)
+    assert worth[0] == 0
+    assert np.delete(longer, first).sum() == pytest.approx(0, abs=1e-6)
+
+
+def test_along_path_of_frames_that_are_all_the_same():
+    assert along_path(np.zeros((4, 4))).tolist() == [0.25] * 4
+    assert along_path([[0.0]]).tolist() == [1.0]

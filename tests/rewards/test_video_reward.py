@@ -209,6 +209,8 @@ def test_render_modes_must_agree_when_both_are_known():
         ({"context": 0}, "context is 0; it must be a whole number of at least 1"),
         ({"direction": "back"}, "'future' or 'past'"),
         ({"pool": "mean"}, "'max' or 'best'"),
+        ({"progress_in": "metres"}, "'frames' or 'path'"),
+        ({"progress_in": "path"}, "the matcher 'orca' does not pay for it"),
         ({"temprature": 1.0}, "did you mean 'temperature'"),
         ({"matcher": "nearest", "temperature": 1.0}, "'nearest' has no setting 'temperature'"),
         ({"temperature": -1.0}, "temperature is -1.0"),
@@ -290,3 +292,15 @@ def test_real_videos_and_weights_stream_of_frames(encoder, files):
     np.testing.assert_allclose(pushed, reward(frames).reward, atol=1e-4)
     features = np.concatenate([encoder(frame[None]) for frame in frames])
     assert pushed == reward.score_features(features).reward.tolist()
+
+
+def test_progress_in_path_gives_jumps_more_worth_and_streams():
+    reward = pixels(DEMO, matcher="orca_progress", progress_in="path", context=1, temperature=0.1)
+    frames = pixels(DEMO, matcher="orca_progress", context=1, temperature=0.1)
+    steps = np.diag(reward.frame_costs[0].between_demo_frames(), 1)
+    (settings,) = reward.matcher_settings
+    np.testing.assert_allclose(settings["worth"], [0, *(steps / steps.sum())], rtol=1e-12)
+    there = reward(DEMO)
+    assert there.reward.tolist() != frames(DEMO).reward.tolist()
+    live = reward.stream()
+    assert [live.push(frame) for frame in DEMO] == there.reward.tolist()

@@ -118,3 +118,20 @@ def test_another_runs_networks_are_a_beginning(tmp_path):
     handed_on = Checkpoints(first.path / "checkpoints").latest().tensors
     kept, _ = read_policy(second.path / "policy-last.safetensors")
     assert all((weight == handed_on[f"agent/{name}"].numpy()).all() for name, weight in kept.items())
+
+
+def test_progress_along_the_path_is_worth_what_the_demo_changes(reward):
+    labels = Labels(RewardConfig(matcher="orca_progress", progress_in="path", calibrated=True), reward, 100)
+    (settings,) = labels.reward.matcher_settings
+    between = reward.frame_costs[0].between_demo_frames()
+    steps = np.diag(between, 1) / np.diag(between, 1).sum()
+    np.testing.assert_allclose(settings["worth"], [0, *steps], rtol=1e-12)
+    assert {"temperature", "floor"} < set(settings)
+    assert "worth" not in labels.orca_settings()[0]
+    # A method that pays for no progress has no use for it, as the first stage of a run may be.
+    first = Labels(
+        RewardConfig(matcher="orca_progress", progress_in="path", pretrain="temporal_ot"), reward, 100
+    )
+    assert "worth" not in first.reward.matcher_settings[0]
+    first.advance(60)
+    assert "worth" in first.reward.matcher_settings[0]

@@ -18,7 +18,7 @@ from orcalign.matching.linear import even, final_frame, nearest, segment
 from orcalign.matching.match import Match
 from orcalign.matching.orca import OrcaMatch, orca
 from orcalign.matching.orca_log import OrcaLogMatch, orca_log
-from orcalign.matching.orca_progress import OrcaProgressMatch, orca_progress
+from orcalign.matching.orca_progress import OrcaProgressMatch, along_path, orca_progress
 from orcalign.matching.pooling import Pooled, pool
 from orcalign.matching.registry import MATCHERS, Matcher, matcher
 from orcalign.matching.soft_dtw import SoftDtwMatch, soft_dtw
@@ -43,6 +43,7 @@ __all__ = [
     "SoftDtwMatch",
     "ThresholdMatch",
     "TransportMatch",
+    "along_path",
     "band_limits",
     "band_mask",
     "calibrate",

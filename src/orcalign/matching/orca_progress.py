@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from difflib import get_close_matches
-from typing import NamedTuple, final
+from typing import Any, NamedTuple, final
 
 import numpy as np
 import numpy.typing as npt
 
-from orcalign.matching.inputs import require_number
+from orcalign.matching.inputs import as_float_array, require_number
+from orcalign.matching.kernel import kernel
 from orcalign.matching.match import FloatArray, Match
 from orcalign.matching.orca import orca
 
@@ -23,7 +24,7 @@ class OrcaProgressMatch(Match):
     """Ordered coverage, paid as it grows: `assignment` [T, J] is ORCA's C[t, j], in [0, 1]."""
 
     progress: FloatArray
-    """[T] phi: mean of C[t, j] over all demo frames but the last; the same as `OrcaMatch.progress`."""
+    """[T] phi: mean of C[t, j], each frame counted by its worth; without one, as in `OrcaMatch.progress`."""
     orca_reward: FloatArray
     """[T] The paper's reward, the last term of `reward`."""
 
@@ -57,6 +58,53 @@ class ProgressTerms(NamedTuple):
         return cls(weight, float(gamma) if potential else 1.0, potential and end == "terminated")
 
 
+def along_path(between: npt.ArrayLike) -> FloatArray:
+    """What each frame of a demo is worth if progress is measured by how much the pictures change, not in frames.
+
+    A frame is worth its distance to the one before, so that a pause is worth nothing and a jump, where the demo is
+    sped up, as much as what happens in it. The first frame, where everyone begins, is worth nothing.
+
+    Args:
+        between: [J, J] distances between the demo's frames.
+
+    Returns:
+        [J] shares that sum to 1; all alike if no frame differs from the one before.
+
+    >>> along_path([[0.0, 1.0, 4.0], [1.0, 0.0, 3.0], [4.0, 3.0, 0.0]]).tolist()
+    [0.0, 0.25, 0.75]
+    """
+    steps = np.concatenate([[0.0], np.diag(as_float_array(between, "between"), 1)])
+    total = steps.sum()
+    return steps / total if total > 0 else np.full(len(steps), 1 / len(steps))
+
+
+def check_worth(worth: npt.ArrayLike, num_frames: int) -> FloatArray:
+    """Shares [J] in float64 that sum to 1.
+
+    >>> check_worth([1, 3], 2).tolist()
+    [0.25, 0.75]
+    """
+    array = as_float_array(worth, "worth").astype(np.float64)
+    if array.shape != (num_frames,):
+        raise ValueError(
+            f"worth has shape {array.shape}; it must hold one number for each of the {num_frames} demo frames."
+        )
+    if not (np.isfinite(array).all() and (array >= 0).all() and array.sum() > 0):
+        raise ValueError(f"worth is {array.tolist()}; it must be finite, not negative, and not 0 everywhere.")
+    shares: FloatArray = array / array.sum()
+    return shares
+
+
+@kernel
+def weighted(coverage: Any, shares: Any, out: Any) -> None:
+    """Sums of rows [N, J] by shares [J], each row added up in the same order, whatever the others."""
+    for n in range(coverage.shape[0]):
+        total = 0.0
+        for j in range(shares.size):
+            total += np.float64(coverage[n, j]) * shares[j]
+        out[n] = min(total, 1.0)
+
+
 def _one_of(value: str, name: str, known: tuple[str, ...]) -> None:
     if value not in known:
         near = get_close_matches(str(value), known, n=1)
@@ -72,6 +120,7 @@ def orca_progress(
     shaping: str = "difference",
     gamma: float = 0.99,
     end: str = "truncated",
+    worth: npt.ArrayLike | None = None,
     *,
     lengths: npt.ArrayLike | None = None,
 ) -> OrcaProgressMatch:
@@ -79,6 +128,7 @@ def orca_progress(
 
         P, C, orca[t]  as in `orca`
         phi[t]       = mean of C[t, j] over j < J-1  (J = 1: C[t, 0]),  phi[-1] = 0
+                       or, if frames have a worth, sum of worth[j] / sum(worth) * C[t, j] over all j
         reward[t]    = orca[t] + weight * (phi[t] - phi[t-1])            shaping "difference"
         reward[t]    = orca[t] + weight * (gamma * phi[t] - phi[t-1])    shaping "potential"
 
@@ -106,6 +156,8 @@ def orca_progress(
         shaping: "difference" or "potential".
         gamma: the learner's discount, above 0 and at most 1; for "potential" only.
         end: "truncated" or "terminated", as the learner treats the episode's last step; for "potential" only.
+        worth: [J] what covering each demo frame is worth, in any unit, as `along_path` has it; left out, all but the
+            last alike.
         lengths: [B] rows of each episode, for a batch of unequal lengths.
 
     Returns:
@@ -119,6 +171,8 @@ def orca_progress(
         [5.0, 5.0, 1.0]
         >>> orca_progress(cost, temperature=0.1, shaping="potential", gamma=0.9).reward.round(3).tolist()
         [4.5, 4.0, 0.0]
+        >>> orca_progress(cost, temperature=0.1, worth=[0, 1, 3]).reward.round(3).tolist()
+        [0.0, 2.5, 8.5]
 
     See also:
         `OrcaProgressTracker` for one frame at a time.
@@ -126,6 +180,10 @@ def orca_progress(
     terms = ProgressTerms.of(weight, shaping, gamma, end)
     match = orca(cost, temperature, floor, lengths=lengths)
     phi, real = match.progress, match.progress.dtype.type
+    if worth is not None:
+        J = match.assignment.shape[-1]
+        phi = np.empty_like(phi)
+        weighted(match.assignment.reshape(-1, J), check_worth(worth, J), phi.reshape(-1))
     last = np.full(phi.shape[:-1], phi.shape[-1]) if lengths is None else np.asarray(lengths)
     step = np.arange(phi.shape[-1])
     now = phi * real(terms.now)

@@ -10,7 +10,7 @@ import numpy.typing as npt
 from orcalign.matching.inputs import as_float_array, require_count, require_number
 from orcalign.matching.match import FloatArray
 from orcalign.matching.orca import orca_buffers, orca_rows
-from orcalign.matching.orca_progress import ProgressTerms
+from orcalign.matching.orca_progress import ProgressTerms, check_worth, weighted
 
 
 @final
@@ -127,6 +127,7 @@ class OrcaProgressTracker:
         shaping: "difference" or "potential".
         gamma: the learner's discount, for "potential" only.
         end: "truncated"; "terminated" only with "difference", which does not look at it.
+        worth: [J] as in `orca_progress`.
 
     Example:
         >>> tracker = OrcaProgressTracker(num_frames=2, weight=3.0)
@@ -145,6 +146,7 @@ class OrcaProgressTracker:
         shaping: str = "difference",
         gamma: float = 0.99,
         end: str = "truncated",
+        worth: npt.ArrayLike | None = None,
     ) -> None:
         self._terms = ProgressTerms.of(weight, shaping, gamma, end)
         if self._terms.ends:
@@ -154,12 +156,13 @@ class OrcaProgressTracker:
                 "whole episodes."
             )
         self._orca = OrcaTracker(num_frames, temperature, floor)
+        self._shares = None if worth is None else check_worth(worth, num_frames)
 
     def push(self, cost_row: npt.ArrayLike) -> float:
         """Take the costs [J] of the next learner frame and return its reward; a bad row changes nothing."""
-        before = self._orca.progress
+        before = self.progress
         reward = self._orca.push(cost_row)
-        return reward + self._terms.weight * (self._orca.progress * self._terms.now - before)
+        return reward + self._terms.weight * (self.progress * self._terms.now - before)
 
     @property
     def num_frames(self) -> int:
@@ -179,7 +182,11 @@ class OrcaProgressTracker:
     @property
     def progress(self) -> float:
         """Phi after the last pushed frame; 0 before the first."""
-        return self._orca.progress
+        if self._shares is None:
+            return self._orca.progress
+        phi = np.zeros(1)
+        weighted(self._orca.coverage[None], self._shares, phi)
+        return phi.item()
 
     def reset(self) -> None:
         """Begin a new episode."""
@@ -188,7 +195,7 @@ class OrcaProgressTracker:
     def copy(self) -> OrcaProgressTracker:
         """An independent tracker in the same state: what would happen if."""
         other = OrcaProgressTracker(self.num_frames)
-        other._terms, other._orca = self._terms, self._orca.copy()
+        other._terms, other._orca, other._shares = self._terms, self._orca.copy(), self._shares
         return other
 
 

@@ -19,6 +19,8 @@ from orcalign.matching.inputs import require_count
 ORCA_SETTINGS = ("temperature", "floor")
 """What calibration finds."""
 POOLS = ("max", "best")
+UNITS = ("frames", "path")
+"""What progress is measured in."""
 
 
 @dataclass(frozen=True)
@@ -37,6 +39,7 @@ class RewardSettings:
     matcher: str = "orca"
     calibrated: bool = False
     pool: str = "max"
+    progress_in: str = "frames"
 
     def __post_init__(self) -> None:
         distance_named(self.distance)
@@ -46,6 +49,13 @@ class RewardSettings:
             raise ValueError(f"direction is {self.direction!r}; it must be 'future' or 'past'.")
         if self.pool not in POOLS:
             raise ValueError(f"pool is {self.pool!r}; it must be 'max' or 'best'.")
+        if self.progress_in not in UNITS:
+            raise ValueError(f"progress_in is {self.progress_in!r}; it must be 'frames' or 'path'.")
+        if self.progress_in == "path" and "worth" not in known_settings(self.matcher):
+            raise ValueError(
+                f"progress_in='path' says what progress is worth, and the matcher {self.matcher!r} does not pay for "
+                f"it; leave it out, or use orca_progress."
+            )
 
 
 def known_settings(matcher: str) -> tuple[str, ...]:
@@ -76,7 +86,8 @@ def check_matcher_settings(matcher: str, settings: Mapping[str, Any], calibrated
     if calibrated:
         _check_calibrates(matcher, settings)
     # The matcher knows best which values it refuses; a tiny episode asks it before anything is encoded.
-    matcher_named(matcher)(np.zeros((2, 2)), **settings)
+    frames = 2 if settings.get("worth") is None else np.size(settings["worth"])
+    matcher_named(matcher)(np.zeros((2, frames)), **settings)
 
 
 def calibrates(matcher: str) -> bool:

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from orcalign.encoders import Encoder, Progress, make_encoder
-from orcalign.matching import Match, Pooled, matcher, orca, pool
+from orcalign.matching import Match, Pooled, along_path, matcher, orca, pool
 from orcalign.matching.costs import context as in_context
 from orcalign.matching.match import FloatArray
 from orcalign.rewards.calibrating import calibrate_demo
@@ -77,6 +77,8 @@ class VideoReward:
         calibrated: take `floor` and `temperature` from the demo's own features (orca, orca_log, orca_progress,
             threshold); a demo in which nothing moves is refused.
         pool: several demos: "max" at every step, or all rewards of the "best" demo.
+        progress_in: what orca_progress counts: "frames" of the demo, or "path", how much they change from one to the
+            next (see `orcalign.matching.along_path`).
         learner_render: "fast" or "paper" if the learner's frames are rendered, else "unknown".
         progress: told how many demo frames have been encoded.
         matcher_settings: what the matcher itself takes, as `temperature=0.1`.
@@ -103,12 +105,13 @@ class VideoReward:
         matcher: str = "orca",
         calibrated: bool = False,
         pool: str = "max",
+        progress_in: str = "frames",
         *,
         learner_render: str = "unknown",
         progress: Progress | None = None,
         **matcher_settings: Any,
     ) -> None:
-        self.settings = RewardSettings(distance, context, direction, matcher, calibrated, pool)
+        self.settings = RewardSettings(distance, context, direction, matcher, calibrated, pool, progress_in)
         check_matcher_settings(matcher, matcher_settings, calibrated)
         self.demos: tuple[Demo, ...] = as_demos(demo)
         check_render(self.demos, learner_render)
@@ -119,7 +122,10 @@ class VideoReward:
         """[J, D] per demo."""
         self.frame_costs = tuple(FrameCosts(features, distance) for features in self.demo_features)
         measured = self.calibrations() if calibrated else tuple({} for _ in self.demos)
-        self.matcher_settings = tuple({**matcher_settings, **found} for found in measured)
+        worths = self.worths() if progress_in == "path" else tuple({} for _ in self.demos)
+        self.matcher_settings = tuple(
+            {**matcher_settings, **found, **worth} for found, worth in zip(measured, worths, strict=True)
+        )
 
     def calibrations(self, rollouts: Sequence[Sequence[npt.ArrayLike]] = ()) -> tuple[dict[str, float], ...]:
         """Per demo the temperature and floor that its own features ask for, and rollouts if there are any.
@@ -130,6 +136,12 @@ class VideoReward:
         return tuple(
             calibrate_demo(demo, features, self.settings.distance, [costs[k] for costs in rollouts])._asdict()
             for k, (demo, features) in enumerate(zip(self.demos, self.demo_features, strict=True))
+        )
+
+    def worths(self) -> tuple[dict[str, tuple[float, ...]], ...]:
+        """Per demo the setting `worth` of orca_progress that measures progress along the demo's path."""
+        return tuple(
+            {"worth": tuple(along_path(costs.between_demo_frames()).tolist())} for costs in self.frame_costs
         )
 
     def with_matcher(self, matcher: str, settings: Sequence[Mapping[str, Any]]) -> VideoReward:
@@ -148,7 +160,7 @@ class VideoReward:
         for one in settings:
             check_matcher_settings(matcher, one, calibrated=False)
         other = copy.copy(self)
-        other.settings = replace(self.settings, matcher=matcher, calibrated=False)
+        other.settings = replace(self.settings, matcher=matcher, calibrated=False, progress_in="frames")
         other.matcher_settings = tuple(dict(one) for one in settings)
         return other
 

@@ -17,7 +17,7 @@ from orcalign.encoders.registry import find_entry
 from orcalign.envs import find_task
 from orcalign.envs.demo_making import CATEGORIES
 from orcalign.envs.making import check_render_choice
-from orcalign.rewards.settings import RewardSettings, check_matcher_settings, known_settings
+from orcalign.rewards.settings import UNITS, RewardSettings, check_matcher_settings, known_settings
 from orcalign.training.ranges import Ramp, require, share_or_count
 
 DEMO_KINDS = ("misaligned", "aligned", *CATEGORIES, "mixed")
@@ -68,6 +68,9 @@ class RewardConfig:
     """Distance below which a frame counts as reached."""
     set: tuple[str, ...] = ()
     """Other settings of the method, as name=value; those that a stage's method does not have are not used there."""
+    progress_in: str = "frames"
+    """What orca_progress counts: frames of the demo, or (path) how much they change from one to the next, so that a
+    pause is worth nothing and a jump much."""
     pool: str = "max"
     """Several demos: max at every step, or all rewards of the best demo."""
     scale: str = "first"
@@ -86,6 +89,7 @@ class RewardConfig:
         RewardSettings(self.distance, self.context, self.direction, self.matcher, False, self.pool)
         Ramp.parse("temperature", self.temperature, above=0)
         require("floor", self.floor, at_least=0)
+        require("progress_in", self.progress_in, UNITS)
         require("calibration_episodes", self.calibration_episodes, at_least=0)
         require("pretrain_fraction", self.pretrain_fraction, above=0, below=1)
         share_or_count("critic_only", self.critic_only)

@@ -174,10 +174,12 @@ class Labels:
         return self._base.with_matcher(matcher, self._settings(matcher, self.temperature))
 
     def _settings(self, matcher: str, temperature: float) -> list[dict[str, Any]]:
-        shared = self.config.settings_of(matcher, temperature)
-        if self._calibrations is None or not set(ORCA_SETTINGS) <= set(known_settings(matcher)):
-            return [shared] * len(self._base.demos)
-        return [
-            {**{name: found[name] * temperature for name in ORCA_SETTINGS}, **shared}
-            for found in self._calibrations
-        ]
+        shared, known = self.config.settings_of(matcher, temperature), known_settings(matcher)
+        settings = [dict(shared) for _ in self._base.demos]
+        if self._calibrations is not None and set(ORCA_SETTINGS) <= set(known):
+            for one, found in zip(settings, self._calibrations, strict=True):
+                one.update({name: found[name] * temperature for name in ORCA_SETTINGS if name not in shared})
+        if self.config.progress_in == "path" and "worth" in known:
+            for one, worth in zip(settings, self._base.worths(), strict=True):
+                one.update(worth)
+        return settings
