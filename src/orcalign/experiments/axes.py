@@ -25,6 +25,8 @@ from orcalign.training.config import (
 from orcalign.training.ranges import Ramp, require
 
 Change = Callable[[TrainConfig, str], TrainConfig]
+OBJECT_FRAMES = 192
+"""Least side of the drawn frames for methods that look at a part of them, where the preset names a side."""
 
 
 @dataclass(frozen=True)
@@ -49,7 +51,12 @@ def _method(config: TrainConfig, value: str) -> TrainConfig:
     require("method", value, tuple(METHODS))
     method = METHODS[value]
     reward = _reward(config.reward, tuple(method.reward.items()))
-    return replace(config, reward=reward, agent=_agent(config.agent, tuple(method.agent.items())))
+    agent = _agent(config.agent, tuple(method.agent.items()))
+    collect, encoder = config.collect, replace(config.encoder, look=method.look)
+    if method.look == "object" and collect.frame_size is not None:
+        # A part of such a picture still has enough to see.
+        collect = _collect(collect, (("frame_size", max(collect.frame_size, OBJECT_FRAMES)),))
+    return replace(config, reward=reward, agent=agent, collect=collect, encoder=encoder)
 
 
 @cache

@@ -19,17 +19,21 @@ class Method:
     """Another method: its run is left halfway, and this one goes on with its networks for the other half."""
     agent: Mapping[str, Any] = field(default_factory=dict)
     """Fields of `AgentSettings` that differ from the preset's."""
+    look: str = "whole"
+    """What of the pictures is compared, as in `EncoderConfig.look`."""
 
 
-_PROGRESS = {"matcher": "orca_progress", "calibrated": True, "scale": "none"}
+_PROGRESS = {"matcher": "orca_progress", "calibrated": True, "scale": "none", "progress_in": "path"}
 # Progress is paid all along the way: the learner may look further ahead than for one reward at the end.
 # It is not rescaled, so that values are about 10 and a penalty of 0.01 means the same in every task.
 _AHEAD = {"gamma": 0.95, "learning_rate": 3e-4, "action_penalty": 0.01}
 
 
-def _progress(label: str, reward: Mapping[str, Any], agent: Mapping[str, Any] = _AHEAD) -> Method:
+def _progress(
+    label: str, reward: Mapping[str, Any], agent: Mapping[str, Any] = _AHEAD, look: str = "object"
+) -> Method:
     """`orca_progress` with something changed."""
-    return Method(label, {**_PROGRESS, **reward}, agent=agent)
+    return Method(label, {**_PROGRESS, **reward}, agent=agent, look=look)
 
 
 METHODS: dict[str, Method] = {
@@ -42,7 +46,8 @@ METHODS: dict[str, Method] = {
     "threshold": Method("Threshold", {"matcher": "threshold"}),
     "progress_fixed_scale": _progress("without calibration", {"calibrated": False}),
     "progress_last_frame": _progress("without progress", {"matcher": "orca"}),
-    "progress_along_path": _progress("progress along the path", {"progress_in": "path"}),
+    "progress_whole": _progress("whole pictures", {}, look="whole"),
+    "progress_in_frames": _progress("progress in frames", {"progress_in": "frames"}),
     "progress_light": _progress("weight 1", {"set": ("weight=1",)}),
     "progress_potential": _progress("as a potential", {"set": ("shaping=potential", "gamma=0.95")}),
     "progress_scaled": _progress("first episode scaled to 10", {"scale": "first"}),
@@ -58,7 +63,8 @@ ABLATION = (
     "orca_progress",
     "progress_fixed_scale",
     "progress_last_frame",
-    "progress_along_path",
+    "progress_whole",
+    "progress_in_frames",
     "progress_light",
     "progress_potential",
     "progress_scaled",

@@ -17,6 +17,7 @@ from orcalign.matching.match import FloatArray
 from orcalign.rewards.calibrating import calibrate_demo
 from orcalign.rewards.demos import DemoLike, as_demos, check_render, check_shape
 from orcalign.rewards.frame_costs import FrameCosts
+from orcalign.rewards.object_view import SCALE, ObjectView, ViewCosts
 from orcalign.rewards.settings import ORCA_SETTINGS, RewardSettings, check_matcher_settings
 from orcalign.rewards.story import Story, tell
 from orcalign.rewards.stream import RewardStream, check_streams
@@ -120,7 +121,12 @@ class VideoReward:
         """Per demo, with what calibration found."""
         self.demo_features = tuple(self.encoder(one.frames, progress) for one in self.demos)
         """[J, D] per demo."""
-        self.frame_costs = tuple(FrameCosts(features, distance) for features in self.demo_features)
+        self.frame_costs: tuple[FrameCosts | ViewCosts, ...] = tuple(
+            self.encoder.costs(features, distance)
+            if isinstance(self.encoder, ObjectView)
+            else FrameCosts(features, distance)
+            for features in self.demo_features
+        )
         measured = self.calibrations() if calibrated else tuple({} for _ in self.demos)
         worths = self.worths() if progress_in == "path" else tuple({} for _ in self.demos)
         self.matcher_settings = tuple(
@@ -133,10 +139,16 @@ class VideoReward:
         Args:
             rollouts: of each its raw costs [T, J] per demo, as in `VideoMatch.raw_costs`; see `calibrate`.
         """
-        return tuple(
-            calibrate_demo(demo, features, self.settings.distance, [costs[k] for costs in rollouts])._asdict()
-            for k, (demo, features) in enumerate(zip(self.demos, self.demo_features, strict=True))
-        )
+        found = []
+        for k, (demo, features) in enumerate(zip(self.demos, self.demo_features, strict=True)):
+            if isinstance(self.encoder, ObjectView):
+                # Its costs have a unit already; what calibration refuses it refuses all the same.
+                calibrate_demo(demo, features, self.settings.distance)
+                found.append({"temperature": SCALE, "floor": SCALE})
+            else:
+                costs = [rollout[k] for rollout in rollouts]
+                found.append(calibrate_demo(demo, features, self.settings.distance, costs)._asdict())
+        return tuple(found)
 
     def worths(self) -> tuple[dict[str, tuple[float, ...]], ...]:
         """Per demo the setting `worth` of orca_progress that measures progress along the demo's path."""
@@ -232,10 +244,14 @@ class VideoReward:
         with a context that does not look ahead; several demos only with pool "max".
         """
         check_streams(self.settings, len(self.demos))
+        if isinstance(self.encoder, ObjectView):
+            raise ValueError(
+                "an ObjectView looks at whole episodes, which a stream cannot; use its encoder alone."
+            )
         return RewardStream(
             self.demos[0],
             self.encoder,
-            self.frame_costs,
+            [costs for costs in self.frame_costs if isinstance(costs, FrameCosts)],
             self.settings.context,
             self.matcher_settings,
             self.settings.matcher,

@@ -21,6 +21,7 @@ from orcalign.rewards.settings import UNITS, RewardSettings, check_matcher_setti
 from orcalign.training.ranges import Ramp, require, share_or_count
 
 DEMO_KINDS = ("misaligned", "aligned", *CATEGORIES, "mixed")
+LOOKS = ("whole", "object")
 SCALES = ("first", "best", "none")
 POLICY_INPUTS = ("states", "pixels")
 NOISES = ("white", "pink")
@@ -164,6 +165,10 @@ class EncoderConfig:
     """Side in pixels of what it sees; left out, its own."""
     weights: str | None = None
     """File, folder or hub name of its weights, where it needs one."""
+    look: str = "whole"
+    """What is compared: whole pictures; or (object), the nearer to the demo's end, the more a square of 3/8 of the
+    picture that moves with the object. Where no object is found in the first frames, with several demos, and with videos
+    of another size than the drawn frames, it is whole pictures."""
     engine: str = "auto"
     """auto, openvino, torch, torch-cuda or torch-mps."""
     encoder_threads: int = 1
@@ -171,6 +176,7 @@ class EncoderConfig:
 
     def __post_init__(self) -> None:
         find_entry(self.encoder)
+        require("look", self.look, LOOKS)
         require("encoder_threads", self.encoder_threads, at_least=1)
 
 

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any, Protocol
 
+from orcalign.rewards import ObjectView
 from orcalign.training.checkpoint import Checkpoint, Checkpoints, save_policy
 from orcalign.training.collector import Order
 from orcalign.training.episode import EpisodeStore, PlayedEpisode
@@ -54,8 +55,12 @@ class Training:
             self._about = {"world": vars(world), "task": self.config.task}
             position = self._restore()
             # Only now: a run that goes on has been calibrated by its first episodes already.
-            run.add_facts(matcher_settings=self.learner.labels.orca_settings())
+            view = isinstance(reward.encoder, ObjectView)
+            run.add_facts(matcher_settings=self.learner.labels.orca_settings(), object_view=view)
             self.metrics = MetricsLog(run.metrics_file, position)
+            if self.config.encoder.look == "object" and not view and position == 0:
+                text = "no object was found in the first frames, so that whole pictures are compared"
+                self._write({"kind": "note", "step": 0, "text": text})
         except BaseException:
             self.players.close()
             raise

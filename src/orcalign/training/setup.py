@@ -4,14 +4,21 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
+
 from orcalign.encoders import make_encoder
-from orcalign.envs import find_task, make_demo, make_demos
-from orcalign.rewards import VideoReward
+from orcalign.envs import find_task, make, make_demo, make_demos, train_seed
+from orcalign.rewards import Finder, ObjectView, VideoReward
 from orcalign.rewards.demos import as_demos
 from orcalign.training.collector import Collector
 from orcalign.training.config import TrainConfig
 from orcalign.training.players import InProcess, Players, Processes
 from orcalign.video import Demo
+
+LOOKED_AT = 10
+"""First frames in which the object is looked for."""
+LOOKING = 2**61
+"""Instead of a run's seed, so that these episodes are none that a run is trained with."""
 
 
 def find_demos(config: TrainConfig) -> tuple[tuple[Demo, ...], tuple[str, ...]]:
@@ -47,9 +54,29 @@ def make_reward(config: TrainConfig, demo: Path) -> VideoReward:
         encoder.encoder, size=encoder.encoder_size, weights=encoder.weights, engine=encoder.engine,
         threads=encoder.encoder_threads,
     )  # fmt: skip
+    demos = as_demos(str(demo))
+    finder = find_object(config, demos[0]) if encoder.look == "object" and len(demos) == 1 else None
     return VideoReward(
-        as_demos(str(demo)), made, reward.distance, reward.context, reward.direction, pool=reward.pool
-    )
+        demos, made if finder is None else ObjectView(made, finder), reward.distance, reward.context,
+        reward.direction, pool=reward.pool,
+    )  # fmt: skip
+
+
+def find_object(config: TrainConfig, demo: Demo) -> Finder | None:
+    """What finds the demo's object in an episode's first frame; None where there is none to find."""
+    collect = config.collect
+    env = make(config.task, collect.render, config.seed, size=collect.frame_size)
+    rng = np.random.default_rng(LOOKING)
+    low, high = env.action_space.low, env.action_space.high
+    firsts, nexts = [], []
+    for k in range(LOOKED_AT):
+        env.reset(seed=train_seed(k, LOOKING))
+        firsts.append(np.array(env.render()))
+        env.step(rng.uniform(low, high).astype(np.float32))
+        nexts.append(np.array(env.render()))
+    env.close()
+    # A video of somebody's own has its own size; in it an object of these pictures cannot be looked for.
+    return Finder.learn(demo.frames[0], firsts, nexts) if demo.frames.shape[1:] == firsts[0].shape else None
 
 
 def make_collector(config: TrainConfig, demo: Path) -> Collector:
