@@ -87,8 +87,8 @@ class Finder:
         Args:
             shown: the demo's first frame, uint8 [H,W,3].
             firsts: first frames of other episodes, uint8 [H,W,3]; five or more, with the object here and there.
-            nexts: the same episodes after a step of any kind, as many as firsts; what has moved by then is whoever acts,
-                and would be found in its own place wherever the object stands. Left out, nobody is in the picture.
+            nexts: the same episodes after a step of any kind, as many as firsts; what has moved by then is whoever
+                acts, and would be found in its own place wherever the object stands. Left out, nobody is there.
         """
         for frame in (*firsts, *nexts):
             _check_size(shown.shape, frame.shape)
@@ -254,7 +254,9 @@ def _places_alike(features: Features, places: int) -> Features:
     if places == 1:
         return features
     maps = features.reshape(len(features), -1, places)
-    alike: Features = (maps / np.maximum(np.linalg.norm(maps, axis=1, keepdims=True), 1e-6)).astype(np.float32)
+    alike: Features = (maps / np.maximum(np.linalg.norm(maps, axis=1, keepdims=True), 1e-6)).astype(
+        np.float32
+    )
     return alike.reshape(features.shape)
 
 

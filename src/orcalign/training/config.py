@@ -167,8 +167,8 @@ class EncoderConfig:
     """File, folder or hub name of its weights, where it needs one."""
     look: str = "whole"
     """What is compared: whole pictures; or (object), the nearer to the demo's end, the more a square of 3/8 of the
-    picture that moves with the object. Where no object is found in the first frames, with several demos, and with videos
-    of another size than the drawn frames, it is whole pictures."""
+    picture that moves with the object. Where no object is found in the first frames, with several demos, and with
+    videos of another size than the drawn frames, it is whole pictures."""
     engine: str = "auto"
     """auto, openvino, torch, torch-cuda or torch-mps."""
     encoder_threads: int = 1

@@ -66,13 +66,12 @@ def find_object(config: TrainConfig, demo: Demo) -> Finder | None:
     """What finds the demo's object in an episode's first frame; None where there is none to find."""
     collect = config.collect
     env = make(config.task, collect.render, config.seed, size=collect.frame_size)
-    rng = np.random.default_rng(LOOKING)
-    low, high = env.action_space.low, env.action_space.high
+    env.action_space.seed(0)
     firsts, nexts = [], []
     for k in range(LOOKED_AT):
         env.reset(seed=train_seed(k, LOOKING))
         firsts.append(np.array(env.render()))
-        env.step(rng.uniform(low, high).astype(np.float32))
+        env.step(env.action_space.sample())
         nexts.append(np.array(env.render()))
     env.close()
     # A video of somebody's own has its own size; in it an object of these pictures cannot be looked for.
