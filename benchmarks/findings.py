@@ -70,6 +70,8 @@ class Judge:
         self.settings = {
             name: value * saved["temperature"] for name, value in saved["calibrations"][0].items()
         }
+        if run.config.reward.progress_in == "path":
+            self.settings |= self.reward.worths()[0]
 
     def __call__(self, costs):
         """Summed reward and coverage of an episode [T, J]."""

@@ -16,6 +16,7 @@ from orcalign.experiments.planning import cell_key, plan_study
 from orcalign.experiments.shipped import STUDIES, find_study
 from orcalign.experiments.study import Budget, Study, parse_only, read_study
 from orcalign.training.config import to_mapping
+from orcalign.training.presets import preset
 
 TRAINING = [name for name, study in STUDIES.items() if study.kind == "training"]
 
@@ -263,5 +264,16 @@ def test_equal_settings_have_one_key_whichever_came_first():
 
 def test_the_ablation_of_nav2d_can_be_planned():
     study = find_study(str(Path(__file__).parents[2] / "examples" / "nav2d-ablation.yaml"))
-    assert study.axes["method"] == ABLATION
-    assert len(plan_study(study).cells) == 4 * len(ABLATION)
+    # No object to look at in nav2d.
+    changed = tuple(method for method in ABLATION if method != "progress_whole")
+    assert study.axes["method"] == changed
+    assert len(plan_study(study).cells) == 4 * len(changed)
+
+
+def test_methods_that_look_at_the_object_draw_larger_frames_where_a_size_is_named():
+    looking = AXES["method"].change(preset("laptop", "window-open"), "orca_progress")
+    whole = AXES["method"].change(preset("laptop", "window-open"), "progress_whole")
+    assert (looking.encoder.look, looking.collect.frame_size) == ("object", 192)
+    assert (whole.encoder.look, whole.collect.frame_size) == ("whole", 128)
+    for config in (preset("paper", "window-open"), preset("laptop", "nav2d")):
+        assert AXES["method"].change(config, "orca_progress").collect.frame_size is None

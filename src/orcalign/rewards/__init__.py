@@ -5,9 +5,10 @@ demo and `check` at the method before anyone trains with them.
 """
 
 from orcalign.rewards.exploits import ExploitTable, alterations, check
+from orcalign.rewards.finder import Finder
 from orcalign.rewards.frame_costs import FrameCosts
 from orcalign.rewards.lint import Finding, lint_demo, wise_to_train
-from orcalign.rewards.object_view import Finder, ObjectView
+from orcalign.rewards.object_view import ObjectView
 from orcalign.rewards.spans import Span
 from orcalign.rewards.story import Story, tell
 from orcalign.rewards.stream import RewardStream
