@@ -161,8 +161,8 @@ class ViewCosts:
 def _places_alike(features: Features, places: int) -> Features:
     """Rows [T, C * places] with the C channels of each place at the same length, so that none outweighs the others.
 
-    >>> _places_alike(np.array([[3.0, 0.0, 4.0, 2.0]], np.float32), 2).round(2).tolist()
-    [[0.6, 0.0, 0.8, 1.0]]
+    >>> _places_alike(np.array([[0.0, 3.0, 4.0, 0.0]], np.float32), 2).tolist()
+    [[0.0, 1.0, 1.0, 0.0]]
     """
     if places == 1:
         return features
