@@ -9,7 +9,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from orcalign.matching import orca, orca_progress
+from orcalign.matching import along_path, orca, orca_progress
 from orcalign.matching.counterexamples import COUNTEREXAMPLES
 
 points = st.integers(-6, 6).map(float)
@@ -45,16 +45,27 @@ def inserted(draw):
     return demo, j, [*before[:place], demo[j - 1], *before[place:], demo[j]], [*before, demo[j]]
 
 
-@settings(max_examples=300)
-@given(inserted(), st.floats(0.1, 30), st.floats(0.3, 3))
-def test_order_pays_up_to_t_at_every_frame(case, weight, temperature):
+def shares(demo, path):
+    """What orca_progress is told, and what each frame is then worth: all but the last alike, or by the path."""
+    J = len(demo)
+    if not path:
+        return {}, np.array([1 / (J - 1)] * (J - 1) + [0.0])
+    places = np.array(demo, float).reshape(J, -1)
+    worth = along_path(np.linalg.norm(places[:, None] - places, axis=-1))
+    return {"worth": worth}, worth
+
+
+@settings(max_examples=400)
+@given(inserted(), st.floats(0.1, 30), st.floats(0.3, 3), st.booleans())
+def test_order_pays_up_to_t_at_every_frame(case, weight, temperature, path):
     demo, j, good, bad = case
-    plus, minus = (match(x, demo, weight=weight, temperature=temperature) for x in (good, bad))
+    told, worth = shares(demo, path)
+    plus, minus = (match(x, demo, weight=weight, temperature=temperature, **told) for x in (good, bad))
     paid = plus.reward.sum() - minus.reward.sum()
     assert paid >= -1e-12
     gain = plus.assignment[-1, j - 1] - minus.assignment[-1, j - 1]
     # At least what the better covered frame is worth: also for j before the last, where ORCA's reward may tie.
-    assert paid >= weight * gain / (len(demo) - 1) - 1e-12
+    assert paid >= weight * gain * worth[j - 1] - 1e-12
 
 
 def test_at_t_alone_order_may_pay_less_because_it_was_paid_before():
@@ -93,15 +104,22 @@ def moves(draw):
     return demo, j, [*before, tuple(step)], [*before, demo[j - 1]]
 
 
-@settings(max_examples=400)
-@given(moves(), st.floats(0.5, 30), st.floats(0.5, 5), st.sampled_from(["difference", "potential"]))
-def test_coverage_pays_at_t_at_every_frame(case, weight, temperature, shaping):
+@settings(max_examples=500)
+@given(
+    moves(),
+    st.floats(0.5, 30),
+    st.floats(0.5, 5),
+    st.sampled_from(["difference", "potential"]),
+    st.booleans(),
+)
+def test_coverage_pays_at_t_at_every_frame(case, weight, temperature, shaping, path):
     """The condition of docs/progress.md: the last frame's occupancy falls by no larger a factor than frame j's
-    rises, and where one stays it is at most weight / (J-1) (gamma * weight / (J-1) with the potential)."""
+    rises, and where one stays it is at most what frame j is worth (gamma times that with the potential)."""
     demo, j, good, bad = case
     gamma = 0.9
+    told, shared = shares(demo, path)
     plus, minus = (
-        match(x, demo, weight=weight, temperature=temperature, shaping=shaping, gamma=gamma)
+        match(x, demo, weight=weight, temperature=temperature, shaping=shaping, gamma=gamma, **told)
         for x in (good, bad)
     )
     assert (plus.assignment[-1] >= minus.assignment[-1]).all()  # staying covers nothing new
@@ -110,7 +128,7 @@ def test_coverage_pays_at_t_at_every_frame(case, weight, temperature, shaping):
     fall = np.subtract(*np.linalg.norm(ends - np.array(demo[-1]), axis=1)) / temperature
     occupied = np.exp(-np.linalg.norm(ends[1] - np.array(demo[-1])) / temperature)
     worth = weight * (gamma if shaping == "potential" else 1.0)
-    if j == J - 1 or (fall <= rise and occupied <= worth / (J - 1)):
+    if j == J - 1 or (fall <= rise and occupied <= worth * shared[j]):
         assert plus.reward[-1] > minus.reward[-1]
 
 

@@ -124,6 +124,31 @@ def test_a_demo_in_which_nothing_moves_is_refused_all_the_same(finder):
     assert np.isfinite(VideoReward(still, ObjectView(make_encoder("pixels"), finder))(still).reward).all()
 
 
+@pytest.mark.parametrize("J", [1, 2, 6])
+@pytest.mark.parametrize("T", [1, 3, 9])
+def test_rewards_are_bounded_numbers_whatever_is_seen(finder, J, T):
+    reward = VideoReward(
+        episode(*HOME)[:J],
+        ObjectView(make_encoder("pixels"), finder),
+        matcher="orca_progress",
+        progress_in="path",
+        temperature=0.375,
+        floor=0.375,
+    )
+    rng = np.random.default_rng(0)
+    seen = {
+        "black": np.zeros((T, SIZE, SIZE, 3), np.uint8),
+        "constant": np.full((T, SIZE, SIZE, 3), 200, np.uint8),
+        "identical": np.stack([scene(*HOME)] * T),
+        "noise": rng.integers(0, 256, (T, SIZE, SIZE, 3), np.uint8),
+    }
+    for name, frames in seen.items():
+        paid = reward(frames).reward
+        assert paid.shape == (T,), name
+        assert (paid >= 0).all(), name
+        assert (paid <= 11).all(), name
+
+
 def test_it_is_an_encoder_of_its_own(finder):
     encoder = make_encoder("pixels")
     view = ObjectView(encoder, finder)
