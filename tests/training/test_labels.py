@@ -1,5 +1,7 @@
 """Rewards change during a run, and then they change for everything that is kept."""
 
+import json
+
 import numpy as np
 import pytest
 from training.small_runs import run_to_end, small_config
@@ -135,3 +137,15 @@ def test_progress_along_the_path_is_worth_what_the_demo_changes(reward):
     assert "worth" not in first.reward.matcher_settings[0]
     first.advance(60)
     assert "worth" in first.reward.matcher_settings[0]
+
+
+def test_episodes_that_change_nothing_are_not_told_of_before_and_after_a_restart(reward):
+    """Far nearer to the demo than an eighth of its reach, which is what calibration takes at least."""
+    J = len(reward.demos[0])
+    near, far = [(np.zeros((4, J)),)] * 5, [(np.full((4, J), 0.9),)] * 5
+    labels = Labels(RewardConfig(calibrated=True), reward, 100)
+    assert labels.calibrate(near) is None
+    restarted = Labels(RewardConfig(calibrated=True), reward, 100)
+    restarted.load_state(json.loads(json.dumps(labels.state())))
+    assert restarted.calibrate(near) is None
+    assert "calibrated on 5 episodes" in restarted.calibrate(far)

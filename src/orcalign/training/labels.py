@@ -105,7 +105,10 @@ class Labels:
         wanted = self.config.calibration_episodes
         if self._calibrations is None or wanted == 0 or len(kept) != wanted:
             return None
-        self._calibrations = self._base.calibrations(kept)
+        calibrations = self._base.calibrations(kept)
+        if calibrations == self._calibrations:
+            return None
+        self._calibrations = calibrations
         self.reward = self._with(self.stage.matcher)
         found = self._settings("orca", self.temperature)[0]
         return f"calibrated on {wanted} episodes: floor {found['floor']:.4f}, temperature {found['temperature']:.4f}"
@@ -167,7 +170,8 @@ class Labels:
         """Go on where `state` was."""
         self.number, self.scale = int(state["stage"]), state["scale"]
         self.temperature = float(state["temperature"])
-        self._calibrations = state["calibrations"]
+        kept = state["calibrations"]
+        self._calibrations = None if kept is None else tuple(kept)
         self.reward = self._with(self.stage.matcher)
 
     def _with(self, matcher: str) -> VideoReward:

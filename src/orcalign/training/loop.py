@@ -58,8 +58,12 @@ class Training:
             view = isinstance(reward.encoder, ObjectView)
             run.add_facts(matcher_settings=self.learner.labels.orca_settings(), object_view=view)
             self.metrics = MetricsLog(run.metrics_file, position)
-            if self.config.encoder.look == "object" and not view and position == 0:
-                text = "no object was found in the first frames, so that whole pictures are compared"
+            if self.config.encoder.look == "object" and position == 0:
+                text = (
+                    "the object was found in the first frames: the end of the video is compared around it"
+                    if view
+                    else "no object was found in the first frames, so that whole pictures are compared"
+                )
                 self._write({"kind": "note", "step": 0, "text": text})
         except BaseException:
             self.players.close()
