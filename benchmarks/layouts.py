@@ -2,6 +2,7 @@
 
     python -m benchmarks.layouts [task ...]
     python -m benchmarks.layouts --run RUN     in which of a run's last episodes did it succeed?
+    python -m benchmarks.layouts --squares     draws what is looked at, where an object is found
 
 In ten held-out episodes of each task two learners act: the scripted expert, who does the task, and one that
 repeats the movements of the demo's expert without looking. Where the second one fails and is paid more all the
@@ -18,6 +19,7 @@ from pathlib import Path
 os.environ.setdefault("MUJOCO_GL", "osmesa")
 
 import matplotlib.image
+import matplotlib.pyplot as plt
 import numpy as np
 
 from orcalign.encoders import make_encoder
@@ -111,6 +113,61 @@ def line(task, rows, found_object):
     return f"| {task} | {'yes' if found_object else 'no'} | {done[0]} | {done[1]} | {' | '.join(cells)} |"
 
 
+def outlined(frame, view, first):
+    """The frame with the square that is looked at in an episode that begins with `first`."""
+    rows, columns = view.square(first)
+    seen = frame.copy()
+    for edge in (
+        np.s_[rows[0], columns],
+        np.s_[rows[-1], columns],
+        np.s_[rows, columns[0]],
+        np.s_[rows, columns[-1]],
+    ):
+        seen[edge] = (255, 255, 0)
+    return seen
+
+
+def squares(tasks):
+    """A row for each task: last frames of demo, expert and blind learner with the square, then the squares alone."""
+    titles = (
+        "demo",
+        "expert",
+        "repeats the demo's movements",
+        "what is compared:\ndemo",
+        "expert",
+        "repeats",
+    )
+    shown = {}
+    for task in tasks:
+        demo, _ = make_demo(task, misaligned=True, size=SIZE)
+        finder = find_object(AXES["method"].change(preset("laptop", task), "orca_progress"), demo)
+        if finder is None:
+            continue
+        view = ObjectView(make_encoder("pixels"), finder)
+        actions = rollout_expert(task, demo.extra["env_seed"]).actions
+        env, spec = build(TASKS[task], pictures=True)
+        env = with_frames(env, spec, "fast", SIZE)
+        films = [demo.frames] + [
+            play(learner, env, spec, eval_seed(2), pictures=True).frames
+            for learner in (make_expert(task, env), Blind(actions))
+        ]
+        env.close()
+        # The expert may let go again in the end; the demo ends when it is done.
+        shown[task] = [outlined(film[-1], view, film[0]) for film in films] + [
+            view.cut(film)[-1] for film in films
+        ]
+    size = (11, 1.9 * len(shown) + 0.4)
+    figure, axes = plt.subplots(len(shown), 6, figsize=size, squeeze=False, layout="constrained")
+    for k, (task, pictures) in enumerate(shown.items()):
+        for axis, picture, title in zip(axes[k], pictures, titles, strict=True):
+            axis.imshow(picture)
+            axis.set(xticks=[], yticks=[])
+            if k == 0:
+                axis.set_title(title, fontsize=9)
+        axes[k, 0].set_ylabel(task, fontsize=9)
+    figure.savefig(PICTURE.with_name("squares.png"), dpi=80)
+
+
 def by_place(run):
     """Share of a run's last 150 episodes that succeed, by where the object stood compared to the demo (its x)."""
     facts = Demo.load(run / "demo" / "demo-0")
@@ -160,5 +217,7 @@ def main(tasks):
 if __name__ == "__main__":
     if sys.argv[1:2] == ["--run"]:
         by_place(Path(sys.argv[2]))
+    elif sys.argv[1:2] == ["--squares"]:
+        squares(sys.argv[2:] or list(PAPER_TASKS))
     else:
         main(sys.argv[1:] or list(PAPER_TASKS))

@@ -19,7 +19,7 @@ from orcalign.encoders import Encoder, Progress
 from orcalign.encoders.protocol import Features, Frames
 from orcalign.matching import along_path
 from orcalign.matching.match import FloatArray
-from orcalign.rewards.finder import Finder
+from orcalign.rewards.finder import Finder, Frame
 from orcalign.rewards.frame_costs import FrameCosts
 
 SIDE = 3 / 8
@@ -95,12 +95,17 @@ class ObjectView:
 
     def cut(self, frames: Frames) -> Frames:
         """The square of each frame: [T,H,W,3] → [T,S,S,3]."""
-        down, right = self.finder.shift(frames[0])
+        rows, columns = self.square(frames[0])
+        return np.ascontiguousarray(frames[:, rows][:, :, columns])
+
+    def square(self, first: Frame) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]:
+        """Rows [S] and columns [S] of the square in an episode that begins with ``first`` [H,W,3]."""
+        down, right = self.finder.shift(first)
         rows, columns = (
             np.clip(np.arange(start, start + self.side), 0, room - 1)
-            for start, room in zip((self._top + down, self._left + right), frames.shape[1:3], strict=True)
+            for start, room in zip((self._top + down, self._left + right), first.shape[:2], strict=True)
         )
-        return np.ascontiguousarray(frames[:, rows][:, :, columns])
+        return rows, columns
 
 
 @final
