@@ -62,7 +62,8 @@ class Training:
                 text = (
                     "the object was found in the first frames: the end of the video is compared around it"
                     if view
-                    else "no object was found in the first frames, so that whole pictures are compared"
+                    else "whole pictures are compared: no object was found in the first frames, or the demo is not one video of "
+                    "the size of the drawn frames"
                 )
                 self._write({"kind": "note", "step": 0, "text": text})
         except BaseException:
