@@ -1,6 +1,6 @@
 """Why does it fail? The agents of a study beside the expert, in the same held-out episodes, under the same reward.
 
-    python -m benchmarks.findings [runs/quick]      after `orcalign sweep quick`, or another study in its folder
+    python -m benchmarks.findings [runs/quick ...]      after `orcalign sweep quick`, or other studies in their folders
 
 Of every finished run of `orca_progress` the last policy plays its ten held-out episodes, and so does the scripted
 expert. An episode in which the agent never succeeds and the expert does has one of two reasons:
@@ -139,20 +139,20 @@ def draw(pictures):
     figure.savefig(PICTURE, dpi=90)
 
 
-def main(folder):
+def main(folders):
     """Measure, print and keep."""
     kept, pictures = {}, {}
     lines = [
         "# Why does it fail?",
         "",
-        f"`python -m benchmarks.findings {folder}`; runs of `orca_progress`, last policy,",
+        f"`python -m benchmarks.findings {' '.join(folders)}`; runs of `orca_progress`, last policy,",
         f"{EPISODES} held-out episodes. Pairs are agent / expert, medians over the episodes.",
         "",
         "| task | steps | return | failed | fooled | not found "
         "| reward | coverage | hand to object, m | object moved, m |",
         "|" + "---|" * 10,
     ]
-    for done in sorted(Path(folder).glob("cells/*/done.json")):
+    for done in (done for folder in folders for done in sorted(Path(folder).glob("cells/*/done.json"))):
         if json.loads(done.read_text())["values"]["method"] != "orca_progress":
             continue
         run = RunFolder(done.parent / "run")
@@ -163,7 +163,9 @@ def main(folder):
         lines.append(line(task, kept[task], run.config.steps))
         print(lines[-1], flush=True)
     if not kept:
-        sys.exit(f"{folder} has no finished run of orca_progress; run `orcalign sweep quick` first.")
+        sys.exit(
+            f"no finished run of orca_progress in {' '.join(folders)}; run `orcalign sweep quick` first."
+        )
     (RESULTS / "findings.json").write_text(json.dumps(kept, indent=1) + "\n")
     (RESULTS / "findings.md").write_text("\n".join(lines) + "\n")
     if pictures:
@@ -171,4 +173,4 @@ def main(folder):
 
 
 if __name__ == "__main__":
-    main(sys.argv[1] if len(sys.argv) > 1 else "runs/quick")
+    main(sys.argv[1:] or ["runs/quick"])
