@@ -231,6 +231,53 @@ def test_a_bad_worth_is_refused(worth, sentence):
             call()
 
 
+def test_a_last_frame_of_its_own_by_hand():
+    # Others: P = 2^-(cost - 1), at least 0; the last: 2^-(2 cost), so 1/4 at a cost of 1 and 1/16 at 2.
+    cost = np.array([[1.0, 2.0, 9.0], [3.0, 1.0, 2.0], [3.0, 3.0, 1.0]])
+    match = orca_progress(cost, temperature=1 / np.log(2), floor=1.0, weight=8.0, last=0.5)
+    np.testing.assert_allclose(match.orca_reward, [2**-19, 1 / 16, 1 / 4], rtol=1e-12)
+    np.testing.assert_allclose(match.reward, [6 + 2**-19, 2 + 1 / 16, 1 / 4], rtol=1e-12)
+    np.testing.assert_allclose(match.assignment[:, -1], [2**-19, 1 / 16, 1 / 4], rtol=1e-12)
+
+
+@settings(max_examples=100)
+@given(cost_matrices(max_side=20), st.floats(0.05, 10), st.floats(0, 2), st.floats(0.1, 3), st.data())
+def test_a_last_frame_of_its_own_against_the_product_and_the_stream(cost, temperature, floor, last, data):
+    terms = {"temperature": temperature, "floor": floor, "last": last}
+    match, alike = orca_progress(cost, **terms), orca_progress(cost, temperature, floor)
+    before = alike.assignment[:, -2] if cost.shape[1] > 1 else 1.0
+    # ORCA's reward is C[t, J-1] P[t, J], and nothing but the P of the last frame has changed.
+    np.testing.assert_allclose(
+        match.orca_reward, before * np.exp(-cost[:, -1] / (last * temperature)), rtol=1e-6, atol=1e-12
+    )
+    np.testing.assert_array_equal(match.assignment[:, :-1], alike.assignment[:, :-1])
+    tracker = OrcaProgressTracker(cost.shape[1], **terms)
+    half = data.draw(st.integers(0, len(cost)))
+    paid = [tracker.push(row) for row in cost[:half]]
+    other = tracker.copy()
+    assert paid + [other.push(row) for row in cost[half:]] == match.reward.tolist()
+
+
+@pytest.mark.parametrize("bad", [-0.1, np.nan, np.inf])
+def test_a_last_frame_of_its_own_hides_no_bad_cost(bad):
+    cost = np.array([[0.0, 1.0], [1.0, bad]])
+    with pytest.raises(ValueError, match=r"cost\[1, 1\] is"):
+        orca_progress(cost, floor=0.5, last=0.5)
+    with pytest.raises(ValueError, match=r"cost_row\[1\] is"):
+        OrcaProgressTracker(2, floor=0.5, last=0.5).push(cost[1])
+    assert np.isfinite(orca_progress(np.full((2, 2), 1e308), last=1e-3).reward).all()
+
+
+@pytest.mark.parametrize("last", [0, -1, np.nan])
+def test_a_bad_share_for_the_last_frame_is_refused(last):
+    for call in (
+        lambda: orca_progress(np.zeros((2, 3)), last=last),
+        lambda: OrcaProgressTracker(3, last=last),
+    ):
+        with pytest.raises(ValueError, match=r"last is .*; it must be"):
+            call()
+
+
 @settings(max_examples=50)
 @given(st.integers(2, 12), st.integers(0, 2**32 - 1), st.data())
 def test_along_path_pauses_are_worth_nothing(J, seed, data):

@@ -78,6 +78,43 @@ def along_path(between: npt.ArrayLike) -> FloatArray:
     return steps / total if total > 0 else np.full(len(steps), 1 / len(steps))
 
 
+class LastFrame(NamedTuple):
+    """The demo's last frame, held to more than the others: no floor, and a share of their temperature.
+
+    Its costs are rewritten so that the common floor and temperature give P = exp(-cost / (share * temperature)).
+    """
+
+    floor: float
+    share: float
+
+    @classmethod
+    def of(cls, floor: float, last: float | None) -> LastFrame | None:
+        """Check the settings; None if the last frame is one as any other.
+
+        >>> LastFrame.of(0.1, 0)
+        Traceback (most recent call last):
+            ...
+        ValueError: last is 0; it must be a finite number above 0.
+        """
+        if last is None:
+            return None
+        return cls(require_number(floor, "floor", at_least=0), require_number(last, "last", above=0))
+
+    def __call__(self, cost: npt.ArrayLike, name: str) -> FloatArray:
+        """Costs [..., J] with those of the last frame rewritten; what is no cost stays as it is, to be refused.
+
+        >>> LastFrame(0.1, 0.5)([0.2, 0.2], "cost").round(3).tolist()
+        [0.2, 0.5]
+        """
+        costs: FloatArray = as_float_array(cost, name).copy()
+        if costs.ndim and costs.shape[-1]:
+            end = costs[..., -1]
+            with np.errstate(over="ignore", invalid="ignore"):
+                own = np.minimum(self.floor + end / self.share, np.finfo(costs.dtype).max)
+            costs[..., -1] = np.where((end >= 0) & np.isfinite(end), own, end)
+        return costs
+
+
 def check_worth(worth: npt.ArrayLike, num_frames: int) -> FloatArray:
     """Shares [J] in float64 that sum to 1.
 
@@ -121,6 +158,7 @@ def orca_progress(
     gamma: float = 0.99,
     end: str = "truncated",
     worth: npt.ArrayLike | None = None,
+    last: float | None = None,
     *,
     lengths: npt.ArrayLike | None = None,
 ) -> OrcaProgressMatch:
@@ -158,6 +196,8 @@ def orca_progress(
         end: "truncated" or "terminated", as the learner treats the episode's last step; for "potential" only.
         worth: [J] what covering each demo frame is worth, in any unit, as `along_path` has it; left out, all but the
             last alike.
+        last: above 0: the temperature of the demo's last frame as a share of the others', which then has no floor, so
+            that coming nearer to it always pays; left out, it is a frame as any other.
         lengths: [B] rows of each episode, for a batch of unequal lengths.
 
     Returns:
@@ -174,23 +214,32 @@ def orca_progress(
         >>> orca_progress(cost, temperature=0.1, worth=[0, 1, 3]).reward.round(3).tolist()
         [0.0, 2.5, 8.5]
 
+        Near the last frame: within the floor all is one, but for a last frame that has none:
+
+        >>> near = np.array([[0.0, 9.0], [9.0, 0.3], [9.0, 0.1]])
+        >>> orca_progress(near, 0.4, 0.4, weight=0).reward.round(3).tolist()
+        [0.0, 1.0, 1.0]
+        >>> orca_progress(near, 0.4, 0.4, weight=0, last=0.5).reward.round(3).tolist()
+        [0.0, 0.223, 0.607]
+
     See also:
         `OrcaProgressTracker` for one frame at a time.
     """
     terms = ProgressTerms.of(weight, shaping, gamma, end)
-    match = orca(cost, temperature, floor, lengths=lengths)
+    own = LastFrame.of(floor, last)
+    match = orca(cost if own is None else own(cost, "cost"), temperature, floor, lengths=lengths)
     phi, real = match.progress, match.progress.dtype.type
     if worth is not None:
         J = match.assignment.shape[-1]
         phi = np.empty_like(phi)
         weighted(match.assignment.reshape(-1, J), check_worth(worth, J), phi.reshape(-1))
-    last = np.full(phi.shape[:-1], phi.shape[-1]) if lengths is None else np.asarray(lengths)
+    lasts = np.full(phi.shape[:-1], phi.shape[-1]) if lengths is None else np.asarray(lengths)
     step = np.arange(phi.shape[-1])
     now = phi * real(terms.now)
     if terms.ends:
-        now[step == last[..., None] - 1] = 0
+        now[step == lasts[..., None] - 1] = 0
     now[..., 1:] -= phi[..., :-1]
     reward = match.reward + real(terms.weight) * now
     # Rows beyond an episode have no progress; after its last step that would look like a loss.
-    reward[step >= last[..., None]] = 0
+    reward[step >= lasts[..., None]] = 0
     return OrcaProgressMatch(reward, match.assignment, phi, match.reward)

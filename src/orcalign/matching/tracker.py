@@ -10,7 +10,7 @@ import numpy.typing as npt
 from orcalign.matching.inputs import as_float_array, require_count, require_number
 from orcalign.matching.match import FloatArray
 from orcalign.matching.orca import orca_buffers, orca_rows
-from orcalign.matching.orca_progress import ProgressTerms, check_worth, weighted
+from orcalign.matching.orca_progress import LastFrame, ProgressTerms, check_worth, weighted
 
 
 @final
@@ -128,6 +128,7 @@ class OrcaProgressTracker:
         gamma: the learner's discount, for "potential" only.
         end: "truncated"; "terminated" only with "difference", which does not look at it.
         worth: [J] as in `orca_progress`.
+        last: as in `orca_progress`.
 
     Example:
         >>> tracker = OrcaProgressTracker(num_frames=2, weight=3.0)
@@ -147,6 +148,7 @@ class OrcaProgressTracker:
         gamma: float = 0.99,
         end: str = "truncated",
         worth: npt.ArrayLike | None = None,
+        last: float | None = None,
     ) -> None:
         self._terms = ProgressTerms.of(weight, shaping, gamma, end)
         if self._terms.ends:
@@ -157,11 +159,12 @@ class OrcaProgressTracker:
             )
         self._orca = OrcaTracker(num_frames, temperature, floor)
         self._shares = None if worth is None else check_worth(worth, num_frames)
+        self._last = LastFrame.of(floor, last)
 
     def push(self, cost_row: npt.ArrayLike) -> float:
         """Take the costs [J] of the next learner frame and return its reward; a bad row changes nothing."""
         before = self.progress
-        reward = self._orca.push(cost_row)
+        reward = self._orca.push(cost_row if self._last is None else self._last(cost_row, "cost_row"))
         return reward + self._terms.weight * (self.progress * self._terms.now - before)
 
     @property
@@ -195,7 +198,8 @@ class OrcaProgressTracker:
     def copy(self) -> OrcaProgressTracker:
         """An independent tracker in the same state: what would happen if."""
         other = OrcaProgressTracker(self.num_frames)
-        other._terms, other._orca, other._shares = self._terms, self._orca.copy(), self._shares
+        other._terms, other._orca = self._terms, self._orca.copy()
+        other._shares, other._last = self._shares, self._last
         return other
 
 
