@@ -37,6 +37,7 @@ from orcalign.video import Demo
 RESULTS = Path(__file__).parent / "results"
 PICTURE = RESULTS.parents[1] / "docs" / "images" / "findings.png"
 EPISODES = 10
+TITLES = ("demo, last frame", "agent, halfway", "agent, last frame", "expert, last frame")
 HAND, OBJECT = slice(0, 3), slice(4, 7)
 
 
@@ -124,11 +125,10 @@ def line(task, rows, steps):
     return f"| {task} | {' | '.join([*counts, *numbers])} |"
 
 
-def draw(pictures):
-    """A row for each task: the demo's end, the agent halfway and at its end, the expert's end."""
-    titles = ("demo, last frame", "agent, halfway", "agent, last frame", "expert, last frame")
-    size = (7, 1.8 * len(pictures) + 0.3)
-    figure, axes = plt.subplots(len(pictures), 4, figsize=size, squeeze=False, layout="constrained")
+def draw(pictures, titles, path):
+    """A row of frames for each task, under these titles."""
+    size = (1.75 * len(titles), 1.8 * len(pictures) + 0.3)
+    figure, axes = plt.subplots(len(pictures), len(titles), figsize=size, squeeze=False, layout="constrained")
     for k, (task, frames) in enumerate(pictures.items()):
         for axis, frame, title in zip(axes[k], frames, titles, strict=True):
             axis.imshow(frame)
@@ -136,7 +136,7 @@ def draw(pictures):
             if k == 0:
                 axis.set_title(title, fontsize=9)
         axes[k, 0].set_ylabel(task, fontsize=9)
-    figure.savefig(PICTURE, dpi=90)
+    figure.savefig(path, dpi=90)
 
 
 def main(folders):
@@ -169,7 +169,7 @@ def main(folders):
     (RESULTS / "findings.json").write_text(json.dumps(kept, indent=1) + "\n")
     (RESULTS / "findings.md").write_text("\n".join(lines) + "\n")
     if pictures:
-        draw(pictures)
+        draw(pictures, TITLES, PICTURE)
 
 
 if __name__ == "__main__":

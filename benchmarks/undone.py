@@ -15,10 +15,10 @@ from pathlib import Path
 
 os.environ.setdefault("MUJOCO_GL", "osmesa")
 
-import matplotlib.pyplot as plt
 import mujoco
 import numpy as np
 
+from benchmarks.findings import draw
 from orcalign.encoders import make_encoder
 from orcalign.envs import PAPER_TASKS, TASKS, eval_seed, make_demo
 from orcalign.envs.build import build
@@ -33,6 +33,7 @@ from orcalign.training.setup import find_object
 RESULTS = Path(__file__).parent / "results"
 PICTURE = RESULTS.parents[1] / "docs" / "images" / "undone.png"
 EPISODES = 5
+TITLES = ("demo, last frame", "expert, last frame", "object put back")
 SIZE = 192
 ARM = 9
 """Joints of arm and gripper, in all tasks the first ones; the others are the object's."""
@@ -67,22 +68,6 @@ def look(task, encoder):
     return costs / settings["floor"], occupied, finder is not None, shown
 
 
-def draw(pictures):
-    """A row for each task."""
-    size = (5.4, 1.8 * len(pictures) + 0.3)
-    figure, axes = plt.subplots(len(pictures), 3, figsize=size, squeeze=False, layout="constrained")
-    for k, (task, frames) in enumerate(pictures.items()):
-        for axis, frame, title in zip(
-            axes[k], frames, ("demo, last frame", "expert, last frame", "object put back"), strict=True
-        ):
-            axis.imshow(frame)
-            axis.set(xticks=[], yticks=[])
-            if k == 0:
-                axis.set_title(title, fontsize=9)
-        axes[k, 0].set_ylabel(task, fontsize=9)
-    figure.savefig(PICTURE, dpi=80)
-
-
 def main(tasks):
     """Measure, print and keep."""
     encoder = make_encoder("efficientnet-lite0", size=128)
@@ -108,7 +93,7 @@ def main(tasks):
     if tuple(tasks) == PAPER_TASKS:
         (RESULTS / "undone.json").write_text(json.dumps(kept, indent=1) + "\n")
         (RESULTS / "undone.md").write_text("\n".join(lines) + "\n")
-        draw(pictures)
+        draw(pictures, TITLES, PICTURE)
 
 
 if __name__ == "__main__":
