@@ -56,6 +56,20 @@ class Plain:
         x = torch.cat([self.trunk(net, observations), actions], dim=1)
         return self.mlp(f"{net}.heads.{critic}", x)[:, 0]
 
+    def smaller_of_two(self, net, observations, actions):
+        """Two critics; of more, two drawn at random."""
+        pair = (0, 1)
+        if self.settings.critics > 2:
+            pair = torch.randperm(self.settings.critics, generator=self.generator)[:2].tolist()
+        return torch.minimum(*(self.value(net, observations, actions, k) for k in pair))
+
+    def climbed(self, observations, actions):
+        """What the actor is to raise."""
+        if self.settings.critics == 2:
+            return self.smaller_of_two("critic", observations, actions)
+        values = [self.value("critic", observations, actions, k) for k in range(self.settings.critics)]
+        return sum(values) / len(values)
+
     def policy(self, observations):
         return self.mlp("actor.layers", self.trunk("actor", observations))
 
@@ -69,8 +83,11 @@ class Plain:
         self.adam[part].step()
 
     def learn_critics(self, observations, actions, target):
-        values = [self.value("critic", observations, actions, k) for k in (0, 1)]
-        loss = 0.5 * (functional.mse_loss(values[0], target) + functional.mse_loss(values[1], target))
+        losses = [
+            functional.mse_loss(self.value("critic", observations, actions, k), target)
+            for k in range(self.settings.critics)
+        ]
+        loss = sum(losses) / len(losses)
         self.descend("critic", loss)
         return loss.detach()
 
@@ -94,11 +111,11 @@ def plain_drqv2(plain, batch):
 
     with torch.no_grad():
         next_actions = nearby(torch.tanh(plain.policy(after)))
-        worth = torch.minimum(*(plain.value("target", after, next_actions, k) for k in (0, 1)))
+        worth = plain.smaller_of_two("target", after, next_actions)
     critic_loss = plain.learn_critics(observations, actions, returns + discounts * worth)
     raw = plain.policy(observations)
     new = nearby(torch.tanh(raw))
-    actor_loss = -torch.minimum(*(plain.value("critic", observations, new, k) for k in (0, 1))).mean()
+    actor_loss = -plain.climbed(observations, new).mean()
     actor_loss = actor_loss + settings.action_penalty * (raw**2).mean()
     plain.descend("actor", actor_loss)
     plain.follow()
@@ -120,11 +137,11 @@ def plain_sac(plain, batch):
 
     with torch.no_grad():
         next_actions, next_log_prob = drawn(after)
-        worth = torch.minimum(*(plain.value("target", after, next_actions, k) for k in (0, 1)))
+        worth = plain.smaller_of_two("target", after, next_actions)
         target = returns + discounts * (worth - alpha * next_log_prob)
     critic_loss = plain.learn_critics(observations, actions, target)
     new, log_prob = drawn(observations)
-    worth = torch.minimum(*(plain.value("critic", observations, new, k) for k in (0, 1)))
+    worth = plain.climbed(observations, new)
     actor_loss = (alpha * log_prob - worth).mean()
     plain.descend("actor", actor_loss)
     if fixed is None:

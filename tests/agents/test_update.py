@@ -1,5 +1,8 @@
 """Updates do what the papers say, compared with versions that hide nothing."""
 
+import itertools
+import re
+
 import numpy as np
 import pytest
 import torch
@@ -20,6 +23,8 @@ PLAIN = {"drqv2": plain_drqv2, "sac": plain_sac}
         {},
         {"layer_norm": True},
         {"trunk": 0},
+        {"critics": 3},
+        {"critics": 5, "layer_norm": True},
         {"action_penalty": 0.5},
         {"action_penalty": 0.5, "layer_norm": True},
         {"target_noise": 0.5, "target_smoothing": 0.3},
@@ -44,7 +49,9 @@ def test_updates_agree_with_the_plain_version(agent, changes):
             )
 
 
-@pytest.mark.parametrize("changes", [{}, {"action_penalty": 0.5}, {"policy_average": 0.2}], ids=str)
+@pytest.mark.parametrize(
+    "changes", [{}, {"action_penalty": 0.5}, {"policy_average": 0.2}, {"critics": 5}], ids=str
+)
 def test_gradients_by_hand_are_those_of_autograd(changes):
     settings = AgentSettings(hidden=24, trunk=10, layer_norm=True, learning_rate=1e-3, **changes)
     by_hand, by_autograd = (make_agent(settings, (5,), 2, seed=3) for _ in range(2))
@@ -140,11 +147,13 @@ def test_metrics_are_detached_scalars():
             assert not value.requires_grad
 
 
-def test_critics_are_two_different_ones():
-    weights = make_agent(AgentSettings(hidden=16), (5,), 2, seed=0).state()
-    first, second = weights["critic.heads.0.0.weight"], weights["critic.heads.1.0.weight"]
-    assert first.shape == (16, 52)
-    assert not torch.allclose(first, second)
+@pytest.mark.parametrize("critics", [2, 4])
+def test_critics_are_different_ones(critics):
+    weights = make_agent(AgentSettings(hidden=16, critics=critics), (5,), 2, seed=0).state()
+    layers = [value for name, value in weights.items() if re.fullmatch(r"critic\.heads\.\d\.0\.weight", name)]
+    assert [tuple(layer.shape) for layer in layers] == [(16, 52)] * critics
+    for one, other in itertools.combinations(layers, 2):
+        assert not torch.allclose(one, other)
 
 
 def test_adam_is_torchs():

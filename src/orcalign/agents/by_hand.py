@@ -101,7 +101,7 @@ class ActorByHand:
 
 
 class CriticByHand:
-    """`networks.Critic`: states [B, D], actions [B, A] → [B] by each critic."""
+    """`networks.Critic`: states [B, D], actions [B, A] → [critics, B]."""
 
     def __init__(self, critic: Critic, batch: int) -> None:
         heads: list[Any] = list(critic.heads)
@@ -114,11 +114,11 @@ class CriticByHand:
         for head in self._heads:
             self.gradients |= head.gradients
 
-    def forward(self, states: Tensor, actions: Tensor) -> list[Tensor]:
-        """[B, D], [B, A] → [B] for each critic."""
+    def forward(self, states: Tensor, actions: Tensor) -> Tensor:
+        """[B, D], [B, A] → [critics, B]."""
         self._both[:, self._states] = self._trunk.forward(states)
         self._both[:, self._actions] = actions
-        return [head.forward(self._both)[:, 0] for head in self._heads]
+        return torch.stack([head.forward(self._both)[:, 0] for head in self._heads])
 
     def backward(self, d: Tensor) -> None:
         """Write all gradients, given those of the values [critics, B]."""
@@ -130,10 +130,12 @@ class CriticByHand:
         return self._back(d, self._actions, learn=False)
 
     def _back(self, d: Tensor, inputs: slice, learn: bool) -> Tensor:
-        first, second = (
+        first, *others = (
             head.backward(one[:, None], inputs, learn) for head, one in zip(self._heads, d, strict=True)
         )
-        return first + second
+        for other in others:
+            first += other
+        return first
 
 
 def _trunk(trunk: Any, batch: int) -> Layer:

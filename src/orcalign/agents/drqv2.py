@@ -13,7 +13,7 @@ from orcalign.agents.images import random_shift
 from orcalign.agents.learner import Learner
 from orcalign.agents.networks import Actor, Critic, make_encoder
 from orcalign.agents.optimiser import Adam
-from orcalign.agents.targets import critic_loss, smooth
+from orcalign.agents.targets import agreed, careful, critic_loss, smooth
 
 if TYPE_CHECKING:
     from orcalign.agents.settings import AgentSettings
@@ -66,7 +66,7 @@ class DrQv2(Learner):
         with torch.no_grad():
             next_features = self.encoder(self._shifted(next_observations))
             next_values = self.target(next_features, self.noisy(self.actor(next_features)))
-            target = returns + discounts * next_values.amin(0)
+            target = returns + discounts * careful(next_values, self.generator)
         features = self.encoder(self._shifted(observations))
         values = self.critic(features, actions)
         loss = critic_loss(values, target)
@@ -76,7 +76,7 @@ class DrQv2(Learner):
         if update_actor:
             features = features.detach()
             raw = self.actor.raw(features)
-            actor_loss = -self.critic(features, self.noisy(torch.tanh(raw))).amin(0).mean()
+            actor_loss = -agreed(self.critic(features, self.noisy(torch.tanh(raw)))).mean()
             if self.settings.action_penalty:
                 actor_loss = actor_loss + self.settings.action_penalty * raw.square().mean()
             self.actor_optimiser.step(actor_loss)

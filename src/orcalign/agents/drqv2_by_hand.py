@@ -1,6 +1,6 @@
 """The losses of DrQ-v2 for states on a CPU, and their gradients, without autograd.
 
-The same steps as `DrQv2._by_autograd`, which is the one to read first. Where both critics give the same value to the
+The same steps as `DrQv2._by_autograd`, which is the one to read first. Where two critics give the same value to the
 bit, autograd shares the gradient between them, and here the first has it.
 """
 
@@ -13,6 +13,7 @@ from torch import Tensor
 
 from orcalign.agents.batch import Batch
 from orcalign.agents.by_hand import ActorByHand, CriticByHand
+from orcalign.agents.targets import agreed, careful
 
 if TYPE_CHECKING:
     from orcalign.agents.drqv2 import DrQv2
@@ -48,9 +49,9 @@ class UpdateByHand:
         observations, actions, returns, discounts, next_observations = batch
 
         next_actions = agent.noisy(actor.forward(next_observations).tanh_())
-        first, second = target_critic.forward(next_observations, next_actions)
-        target = returns + discounts * torch.minimum(first, second)
-        values = torch.stack(critic.forward(observations, actions))
+        next_values = target_critic.forward(next_observations, next_actions)
+        target = returns + discounts * careful(next_values, agent.generator)
+        values = critic.forward(observations, actions)
         errors = values - target
         # The loss is the mean of all squared errors.
         critic.backward(errors * (2 / errors.numel()))
@@ -61,11 +62,10 @@ class UpdateByHand:
             raw = actor.forward(observations)
             wanted = raw.tanh()
             # Noise is added and the sum kept within bounds; gradients pass as if neither was.
-            first, second = critic.forward(observations, agent.noisy(wanted))
-            from_first = (first <= second).float()
-            d_actions = critic.action_gradient(torch.stack([from_first, 1 - from_first]) / -size)
+            values = critic.forward(observations, agent.noisy(wanted))
+            d_actions = critic.action_gradient(_share(values) / -size)
             d_raw = d_actions * (1 - wanted.square())
-            loss = -torch.minimum(first, second).mean()
+            loss = -agreed(values).mean()
             if penalty:
                 loss += penalty * raw.square().mean()
                 d_raw += raw * (2 * penalty / raw.numel())
@@ -84,3 +84,11 @@ class UpdateByHand:
                 CriticByHand(agent.target, batch),
             )
         return self._networks
+
+
+def _share(values: Tensor) -> Tensor:
+    """The gradient of `targets.agreed` [B] by each critic's values [critics, B]."""
+    if len(values) > 2:
+        return torch.full_like(values, 1 / len(values))
+    from_first = (values[0] <= values[1]).float()
+    return torch.stack([from_first, 1 - from_first])

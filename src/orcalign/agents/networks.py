@@ -14,8 +14,6 @@ from orcalign.agents.images import Convolution, ImageEncoder
 if TYPE_CHECKING:
     from orcalign.agents.settings import AgentSettings
 
-CRITICS = 2
-"""The smaller of two estimates does not run away upwards as one alone does."""
 LOG_STD = (-20.0, 2.0)
 """Bounds of a Gaussian policy's log standard deviation: beyond them probabilities overflow."""
 
@@ -131,8 +129,8 @@ class Critic(nn.Module):
     def __init__(self, features: int, action_dim: int, settings: AgentSettings) -> None:
         super().__init__()
         self.trunk, inputs = _trunk(features, settings.trunk)
-        # One after the other: with one stacked tensor for both, LayerNorm has no fused kernel, and takes longer.
-        self.heads = nn.ModuleList(_head(inputs + action_dim, 1, settings) for _ in range(CRITICS))
+        # One after the other: with one stacked tensor for all, LayerNorm has no fused kernel, and takes longer.
+        self.heads = nn.ModuleList(_head(inputs + action_dim, 1, settings) for _ in range(settings.critics))
 
     def forward(self, features: Tensor, actions: Tensor) -> Tensor:
         """[B, D], [B, A] → [critics, B]."""

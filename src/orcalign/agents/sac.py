@@ -11,7 +11,7 @@ from orcalign.agents.batch import Batch
 from orcalign.agents.learner import Learner
 from orcalign.agents.networks import Critic, GaussianActor, make_encoder
 from orcalign.agents.optimiser import Adam
-from orcalign.agents.targets import critic_loss, smooth
+from orcalign.agents.targets import agreed, careful, critic_loss, smooth
 
 if TYPE_CHECKING:
     from orcalign.agents.settings import AgentSettings
@@ -69,8 +69,8 @@ class SAC(Learner):
 
         with torch.no_grad():
             next_actions, next_log_prob = self.actor.sample(next_observations, self.generator)
-            next_values = self.target(next_observations, next_actions).amin(0) - alpha * next_log_prob
-            target = returns + discounts * next_values
+            next_values = careful(self.target(next_observations, next_actions), self.generator)
+            target = returns + discounts * (next_values - alpha * next_log_prob)
         values = self.critic(observations, actions)
         loss = critic_loss(values, target)
         self.critic_optimiser.step(loss)
@@ -78,7 +78,7 @@ class SAC(Learner):
 
         if update_actor:
             new_actions, log_prob = self.actor.sample(observations, self.generator)
-            worth = self.critic(observations, new_actions).amin(0)
+            worth = agreed(self.critic(observations, new_actions))
             actor_loss = (alpha * log_prob - worth).mean()
             self.actor_optimiser.step(actor_loss)
             self._average(self.settings.policy_average)

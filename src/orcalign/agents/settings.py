@@ -42,6 +42,9 @@ class AgentSettings:
     less faithful to the current policy."""
     bootstrap: str = "gamma^n"
     """Discount of the estimate after n steps: "gamma^n" is the textbook's, "gamma" what the paper's code does."""
+    critics: int = 2
+    """Estimates of what an action is worth. With two, the smaller one counts; of more, the smaller of two drawn at
+    random at every update, and the actor climbs the mean of all (REDQ). An update's time grows with their number."""
     target_smoothing: float = 0.005
     """Share of the critics that flows into the target critics per update: small is stable, large is quick."""
     target_noise: float = 0.1
@@ -71,7 +74,15 @@ class AgentSettings:
     def __post_init__(self) -> None:
         find_agent(self.agent)
         check_bootstrap(self.bootstrap)
-        wholes = {"hidden": 1, "trunk": 0, "n_step": 1, "actor_every": 1, "batch": 1, "shift": 0}
+        wholes = {
+            "hidden": 1,
+            "trunk": 0,
+            "n_step": 1,
+            "critics": 2,
+            "actor_every": 1,
+            "batch": 1,
+            "shift": 0,
+        }
         for name, smallest in wholes.items():
             value = getattr(self, name)
             if isinstance(value, bool) or not isinstance(value, int) or value < smallest:
