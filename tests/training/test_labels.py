@@ -79,6 +79,46 @@ def test_calibration_gives_the_scale_and_the_temperature_is_a_factor_on_all_of_i
     assert labels.orca_settings()[0] == found
 
 
+def test_pretraining_ends_by_itself_when_coverage_stops_rising(reward):
+    """By hand: from step 100 on 0.9 is covered, so the mean of ten rises until 190; then 100 steps pass."""
+    config = RewardConfig(pretrain="auto", critic_only=0.5)
+    labels = Labels(config, reward, 1000)
+    assert labels.stage.matcher == "temporal_ot"
+    switched = {}
+    for step in range(10, 1001, 10):
+        note = labels.advance(step - 10)
+        if note is not None:
+            switched[step - 10] = note
+        labels.watch(step, 0.9 if step >= 100 else 0.0)
+        # Whoever goes on from any moment sees the same.
+        restarted = Labels(config, reward, 1000)
+        restarted.load_state(json.loads(json.dumps(labels.state())))
+        labels = restarted
+    assert list(switched) == [290]
+    assert "orca" in switched[290]
+    assert [(s.matcher, s.first, s.last, s.critic_only) for s in labels.stages] == [
+        ("temporal_ot", 0, 290, 0),
+        ("orca", 290, 1000, 355),
+    ]
+
+
+def test_pretraining_that_goes_on_helping_ends_at_its_fraction(reward):
+    labels = Labels(RewardConfig(pretrain="auto", pretrain_fraction=0.25), reward, 1000)
+    for step in range(10, 1001, 10):
+        if labels.advance(step - 10) is not None:
+            assert step - 10 == 250
+        labels.watch(step, step / 500)
+    assert labels.number == 1
+    assert [stage.first for stage in labels.stages] == [0, 250]
+
+
+def test_a_checkpoint_from_before_there_was_a_plateau_is_read(reward):
+    labels = Labels(RewardConfig(pretrain="temporal_ot"), reward, 100)
+    state = {name: labels.state()[name] for name in ("stage", "scale", "temperature", "calibrations")}
+    labels.load_state(state)
+    assert [stage.first for stage in labels.stages] == [0, 50]
+
+
 def test_stages_have_their_critic_only_steps():
     first, second = plan_stages(RewardConfig(pretrain="ot", pretrain_fraction=0.25, critic_only=0.1), 1000)
     assert (first.last, second.first, first.critic_only, second.critic_only) == (250, 250, 0, 75)

@@ -1,5 +1,6 @@
 """Killed at any moment, a run goes on and ends with the same bits."""
 
+import itertools
 import os
 import random
 import signal
@@ -120,6 +121,23 @@ def test_stopped_on_request(uninterrupted, tmp_path):
     training.close()
     assert 0 < training.learner.steps < 420
     assert_same(uninterrupted, resume_to_end(run.path))
+
+
+def test_a_first_stage_that_ends_by_itself_ends_there_after_a_restart_too(tmp_path):
+    """It ends long before the half of the run, and after the restart."""
+    config = small_config(steps=1500, pretrain="auto")
+    whole = run_to_end(tmp_path / "whole", config)
+    (switched,) = (
+        record["step"] for record in whole.records("note") if "the reward is now orca" in record["text"]
+    )
+    assert switched < 750
+    run = start_run(config, tmp_path / "stopped")
+    training = Training(run, 0, "cpu")
+    answers = itertools.chain([False] * 14, itertools.repeat(True))
+    assert not training.go(lambda: next(answers))
+    training.close()
+    assert training.learner.labels.number == 0
+    assert_same(whole, resume_to_end(run.path))
 
 
 @pytest.mark.parametrize("damage", ["weights", "state", "empty", "missing"])

@@ -57,6 +57,10 @@ METHODS: dict[str, Method] = {
     "progress_saturated": _progress("without action penalty", {}, {**_AHEAD, "action_penalty": 0.0}),
     "progress_slow_actor": _progress("actor at every second update", {}, {**_AHEAD, "actor_every": 2}),
     "progress_averaged": _progress("averaged policy", {}, {**_AHEAD, "policy_average": 0.001}),
+    "progress_five_critics": _progress("five critics", {}, {**_AHEAD, "critics": 5}),
+    "progress_pretrained": _progress(
+        "TemporalOT first, while it helps", {"pretrain": "auto", "critic_only": 0.1}
+    ),
 }
 PAPER_METHODS = ("threshold", "dtw", "ot", "temporal_ot", "orca_np", "orca")
 MAIN_METHODS = ("orca_progress", "orca", "orca_np", "temporal_ot", "ot", "dtw", "threshold")
@@ -75,4 +79,6 @@ ABLATION = (
     "progress_saturated",
     "progress_slow_actor",
     "progress_averaged",
+    "progress_five_critics",
+    "progress_pretrained",
 )

@@ -23,6 +23,8 @@ from orcalign.training.ranges import Ramp, require, share_or_count
 DEMO_KINDS = ("misaligned", "aligned", *CATEGORIES, "mixed")
 LOOKS = ("whole", "object")
 SCALES = ("first", "best", "none")
+AUTO = "auto"
+"""Pretraining of which the run itself finds the end."""
 POLICY_INPUTS = ("states", "pixels")
 NOISES = ("white", "pink")
 
@@ -78,9 +80,10 @@ class RewardConfig:
     """What rewards are multiplied by: first (the first episode with a reward sums to 10, as in the paper), best (the
     best episodes sum to 10), none, or a number."""
     pretrain: str | None = None
-    """A method to train with first, such as temporal_ot."""
+    """A method to train with first, such as temporal_ot; auto is temporal_ot until the agent's ordered coverage of the
+    video has not risen for a tenth of the run."""
     pretrain_fraction: float = 0.5
-    """Share of the steps for which that is done."""
+    """Share of the steps for which that is done; with auto, at most."""
     critic_only: float = 0.0
     """After pretraining, steps for which only the critic learns the new reward; below 1, a share of the stage."""
     start_from: str | None = None
@@ -110,7 +113,9 @@ class RewardConfig:
     @property
     def matchers(self) -> tuple[str, ...]:
         """The methods of the stages, in order."""
-        return (self.matcher,) if self.pretrain is None else (self.pretrain, self.matcher)
+        if self.pretrain is None:
+            return (self.matcher,)
+        return ("temporal_ot" if self.pretrain == AUTO else self.pretrain, self.matcher)
 
     @property
     def fixed_scale(self) -> float | None:

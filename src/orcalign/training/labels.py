@@ -17,7 +17,8 @@ from orcalign.matching.costs import context
 from orcalign.matching.match import FloatArray
 from orcalign.rewards import VideoReward
 from orcalign.rewards.settings import ORCA_SETTINGS, known_settings
-from orcalign.training.config import RewardConfig
+from orcalign.training.config import AUTO, RewardConfig
+from orcalign.training.plateau import Plateau
 from orcalign.training.ranges import share_or_count
 
 TARGET = 10.0
@@ -40,13 +41,14 @@ class Stage:
     """Steps at its beginning for which the actor does not learn."""
 
 
-def plan_stages(config: RewardConfig, steps: int) -> tuple[Stage, ...]:
-    """The stages of a run of that many steps.
+def plan_stages(config: RewardConfig, steps: int, switch: int | None = None) -> tuple[Stage, ...]:
+    """The stages of a run of that many steps; with ``switch`` the second begins there, whatever was planned.
 
     >>> [(s.matcher, s.first, s.last) for s in plan_stages(RewardConfig(pretrain="temporal_ot"), 1000)]
     [('temporal_ot', 0, 500), ('orca', 500, 1000)]
     """
-    switch = round(steps * config.pretrain_fraction) if config.pretrain is not None else 0
+    planned = round(steps * config.pretrain_fraction) if config.pretrain is not None else 0
+    switch = planned if switch is None else switch
     ends = (0, switch, steps) if switch else (0, steps)
     stages = []
     for k, matcher in enumerate(config.matchers):
@@ -62,8 +64,11 @@ class Labels:
     """Rewards of episodes, as the run wants them at its present step."""
 
     def __init__(self, config: RewardConfig, reward: VideoReward, steps: int) -> None:
-        self.config, self._base = config, reward
+        self.config, self._base, self._steps = config, reward, steps
         self.stages = plan_stages(config, steps)
+        self._plateau = Plateau(steps) if config.pretrain == AUTO else None
+        self._switch: int | None = None
+        """Where the second stage begins, once a plateau has said so."""
         self.number = 0
         """Of the stage."""
         self.scale: float | None = config.fixed_scale
@@ -86,6 +91,17 @@ class Labels:
         self.number, self.scale = number, self.config.fixed_scale
         self.reward = self._with(self.stage.matcher)
         return f"the reward is now {self.stage.matcher}, and every episode kept was given it"
+
+    def watch(self, step: int, coverage: float) -> None:
+        """What the agent covered in an episode that ended at ``step``: it may end a first stage before its time."""
+        if self._plateau is None or self.number > 0 or self._switch is not None:
+            return
+        if self._plateau.add(step, coverage):
+            self._end_first_stage(step)
+
+    def _end_first_stage(self, step: int | None) -> None:
+        self._switch = step
+        self.stages = plan_stages(self.config, self._steps, step)
 
     def follow(self, step: int, kept: Sequence[Costs]) -> bool:
         """Let temperature and scale follow their rules; True if either changed."""
@@ -164,10 +180,16 @@ class Labels:
             "scale": self.scale,
             "temperature": self.temperature,
             "calibrations": self._calibrations,
+            "switch": self._switch,
+            "plateau": None if self._plateau is None else self._plateau.state(),
         }
 
     def load_state(self, state: dict[str, Any]) -> None:
         """Go on where `state` was."""
+        # Checkpoints did not always have it.
+        self._end_first_stage(state.get("switch"))
+        if self._plateau is not None:
+            self._plateau.load_state(state["plateau"])
         self.number, self.scale = int(state["stage"]), state["scale"]
         self.temperature = float(state["temperature"])
         kept = state["calibrations"]

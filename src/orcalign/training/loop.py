@@ -133,6 +133,8 @@ class Training:
             self._write({"kind": "note", "step": learner.steps, "text": note})
         self.run.add_facts(matcher_settings=labels.orca_settings())
         summary = labels.summary(episode.costs)
+        if not order.random:
+            labels.watch(learner.steps, summary["coverage"])
         took = time.perf_counter()
         losses = learner.learn()
         end = time.perf_counter()
