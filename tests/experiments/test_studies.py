@@ -53,9 +53,18 @@ def test_the_quick_study_begins_with_our_own_method():
 
 @pytest.mark.parametrize("name", list(METHODS))
 def test_every_method_makes_a_config(name):
-    plan = plan_tiny(methods=(name,))
-    reward = plan.cells[0].config.reward
-    assert reward.matcher == METHODS[name].reward["matcher"]
+    """With all that it says: tiny studies have an agent of their own, so a shipped one."""
+    method = METHODS[name]
+    cell = plan_study(Study("one", "", {"method": (name,), "task": ("button-press",)})).cells[-1]
+    for part in ("reward", "agent", "collect"):
+        made, wanted = getattr(cell.config, part), getattr(method, part)
+        assert {field: getattr(made, field) for field in wanted} == dict(wanted)
+    assert cell.config.encoder.look == method.look
+
+
+def test_no_two_parts_of_the_ablation_are_the_same_run():
+    plan = plan_study(Study("one", "", {"method": ABLATION, "task": ("button-press",)}), seeds=1)
+    assert len({cell.key for cell in plan.cells}) == len(ABLATION) == len(set(ABLATION))
 
 
 def test_every_axis_changes_the_run():

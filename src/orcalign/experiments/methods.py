@@ -19,6 +19,8 @@ class Method:
     """Another method: its run is left halfway, and this one goes on with its networks for the other half."""
     agent: Mapping[str, Any] = field(default_factory=dict)
     """Fields of `AgentSettings` that differ from the preset's."""
+    collect: Mapping[str, Any] = field(default_factory=dict)
+    """Fields of `CollectConfig` that differ from the preset's."""
     look: str = "whole"
     """What of the pictures is compared, as in `EncoderConfig.look`."""
 
@@ -30,10 +32,14 @@ _AHEAD = {"gamma": 0.95, "learning_rate": 3e-4, "action_penalty": 0.01}
 
 
 def _progress(
-    label: str, reward: Mapping[str, Any], agent: Mapping[str, Any] = _AHEAD, look: str = "object"
+    label: str,
+    reward: Mapping[str, Any],
+    agent: Mapping[str, Any] = _AHEAD,
+    collect: Mapping[str, Any] | None = None,
+    look: str = "object",
 ) -> Method:
     """`orca_progress` with something changed."""
-    return Method(label, {**_PROGRESS, **reward}, agent=agent, look=look)
+    return Method(label, {**_PROGRESS, **reward}, agent=agent, collect=collect or {}, look=look)
 
 
 METHODS: dict[str, Method] = {
@@ -52,11 +58,15 @@ METHODS: dict[str, Method] = {
     "progress_light": _progress("weight 1", {"set": ("weight=1",)}),
     "progress_potential": _progress("as a potential", {"set": ("shaping=potential", "gamma=0.95")}),
     "progress_scaled": _progress("first episode scaled to 10", {"scale": "first"}),
+    "progress_best_scale": _progress("best episodes scaled to 10", {"scale": "best"}),
+    "progress_stricter": _progress("ever stricter", {"temperature": "1.0:0.5"}),
     "progress_near": _progress("gamma 0.9", {}, {**_AHEAD, "gamma": 0.9}),
     "progress_slow": _progress("learning rate 1e-4", {}, {**_AHEAD, "learning_rate": 1e-4}),
     "progress_saturated": _progress("without action penalty", {}, {**_AHEAD, "action_penalty": 0.0}),
     "progress_slow_actor": _progress("actor at every second update", {}, {**_AHEAD, "actor_every": 2}),
     "progress_averaged": _progress("averaged policy", {}, {**_AHEAD, "policy_average": 0.001}),
+    "progress_white": _progress("white noise", {}, collect={"noise": "white"}),
+    "progress_more_updates": _progress("two updates a step", {}, collect={"updates_per_step": 2.0}),
     "progress_five_critics": _progress("five critics", {}, {**_AHEAD, "critics": 5}),
     "progress_pretrained": _progress(
         "TemporalOT first, while it helps", {"pretrain": "auto", "critic_only": 0.1}
@@ -74,11 +84,15 @@ ABLATION = (
     "progress_light",
     "progress_potential",
     "progress_scaled",
+    "progress_best_scale",
+    "progress_stricter",
     "progress_near",
     "progress_slow",
     "progress_saturated",
     "progress_slow_actor",
     "progress_averaged",
+    "progress_white",
+    "progress_more_updates",
     "progress_five_critics",
     "progress_pretrained",
 )
