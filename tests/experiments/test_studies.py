@@ -30,7 +30,9 @@ def test_every_study_can_be_planned(name, preset):
     for cell in plan.cells:
         assert cell.config.task == cell.values["task"]
         assert cell.config.steps == (steps if cell.start is None else steps // 2)
-    assert len({cell.key for cell in plan.cells}) == len(plan.cells)
+    # The paper's noise is white: taking pink noise away changes nothing there, and is no run of its own.
+    alone = [cell for cell in plan.cells if preset == "laptop" or cell.values["method"] != "progress_white"]
+    assert len({cell.key for cell in plan.cells}) == len(alone)
 
 
 def test_the_main_study_is_the_papers_grid():
