@@ -121,7 +121,7 @@ STUDIES: dict[str, Study] = {
         Study(
             "progress-ablation",
             "orca_progress with one of its parts changed",
-            {"method": ABLATION, "task": FIVE},
+            {"method": ABLATION, "task": PAPER_TASKS},
         ),
     )
 }
