@@ -11,9 +11,9 @@ NEEDS_NO_NETWORK = {"efficientnet-lite0", "pixels"}
 
 @pytest.fixture
 def no_network(monkeypatch, tmp_path):
-    hub = pytest.importorskip("huggingface_hub")
-    monkeypatch.setattr(hub.constants, "HF_HUB_OFFLINE", True)
-    monkeypatch.setattr(hub.constants, "HF_HUB_CACHE", str(tmp_path))
+    constants = pytest.importorskip("huggingface_hub.constants")
+    monkeypatch.setattr(constants, "HF_HUB_OFFLINE", True)
+    monkeypatch.setattr(constants, "HF_HUB_CACHE", str(tmp_path))
 
 
 @pytest.mark.parametrize("name", ENCODERS)
