@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from orcalign.encoders import make_encoder
+from orcalign.encoders import make_encoder, num_places
 from orcalign.encoders.backbones import LITE0_FILE, LITE0_PACKAGE, LITE0_SHA256
 from orcalign.encoders.weights import package_file, read_state
 
@@ -29,6 +29,24 @@ def test_same_features_as_the_published_port(size):
     ours = make_encoder("efficientnet-lite0", size=size, engine="torch")(images)
     assert ours.shape == expected.shape
     np.testing.assert_allclose(ours, expected, atol=1e-4)
+
+
+@pytest.mark.parametrize("size", [128, 144])
+def test_up_to_the_middle_it_is_the_published_ports_middle(size):
+    torch = pytest.importorskip("torch")
+    port = pytest.importorskip("efficientnet_lite_pytorch")
+    reference = port.EfficientNet.from_name("efficientnet-lite0", image_size=size).eval()
+    reference.load_state_dict(published_state())
+    images = np.random.default_rng(0).integers(0, 256, (3, size, size, 3), np.uint8)
+    seen = []
+    reference._blocks[10].register_forward_hook(lambda block, given, out: seen.append(out))
+
+    with torch.inference_mode():
+        reference.extract_features((torch.tensor(images).permute(0, 3, 1, 2).float() - 127) / 128)
+
+    encoder = make_encoder("efficientnet-lite0-mid", size=size, engine="torch")
+    assert num_places(encoder) == (size // 16) ** 2
+    np.testing.assert_allclose(encoder(images), seen[0].flatten(1).numpy(), atol=1e-4)
 
 
 def test_four_by_four_places_at_the_default_size():

@@ -2,11 +2,16 @@
 
 from dataclasses import replace
 
+import mujoco
 import numpy as np
 import pytest
 from training.small_runs import run_to_end, small_config
 
-from orcalign.envs import make, train_seed
+from orcalign.envs import TASKS, eval_seed, make, train_seed
+from orcalign.envs.build import build
+from orcalign.envs.experts import make_expert, play
+from orcalign.envs.making import with_frames
+from orcalign.envs.rendering import make_renderer
 from orcalign.experiments.axes import AXES
 from orcalign.rewards import ObjectView
 from orcalign.training import preset, start_run
@@ -49,3 +54,29 @@ def test_where_no_object_stands_elsewhere_whole_pictures_are_compared(tmp_path):
     assert run.facts["object_view"] is False
     rewards = [[one["reward"] for one in each.records("episode")] for each in (run, plain)]
     assert rewards[0] == rewards[1]
+
+
+def test_the_worst_of_finer_places_sees_a_lock_that_is_not_turned(tmp_path):
+    """The expert's last picture, and the same with the lock put back: how many times as far from the demo."""
+    config = preset("laptop", "door-lock")
+    coarse, fine = (AXES["method"].change(config, name) for name in ("orca_progress", "progress_fine"))
+    run = start_run(fine, tmp_path / "run")
+    env, spec = build(TASKS["door-lock"], pictures=True)
+    env = with_frames(env, spec, "fast", 192)
+    env.reset(seed=eval_seed(1))
+    physics = env.unwrapped
+    begun = physics.data.qpos[9:].copy()
+    frames = play(make_expert("door-lock", env), env, spec, eval_seed(1), pictures=True).frames
+    physics.data.qpos[9:] = begun
+    mujoco.mj_forward(physics.model, physics.data)
+    renderer = make_renderer(physics.model, physics.data, spec.camera, "fast", 192, spec.flip)
+    episode = np.stack([frames[0], frames[-1], renderer.render()])
+    renderer.close()
+    env.close()
+    times = []
+    for one in (coarse, fine):
+        reward = make_reward(one, run.demo_folder)
+        done, undone = reward.frame_costs[0](reward.encoder(episode))[1:, -1]
+        times.append(undone / done)
+    assert times[1] > times[0] > 1
+    assert times[1] > 1.5

@@ -3,7 +3,7 @@
 from orcalign.encoders.cache import CachedEncoder, FeatureCache
 from orcalign.encoders.engine import ENGINES
 from orcalign.encoders.protocol import Encoder, Progress
-from orcalign.encoders.registry import ENCODERS, EncoderEntry, make_encoder
+from orcalign.encoders.registry import ENCODERS, EncoderEntry, make_encoder, num_places
 from orcalign.encoders.stream import encode_stream
 from orcalign.encoders.weights import WeightsUnavailable
 
@@ -18,4 +18,5 @@ __all__ = [
     "WeightsUnavailable",
     "encode_stream",
     "make_encoder",
+    "num_places",
 ]

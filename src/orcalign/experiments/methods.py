@@ -21,14 +21,16 @@ class Method:
     """Fields of `AgentSettings` that differ from the preset's."""
     collect: Mapping[str, Any] = field(default_factory=dict)
     """Fields of `CollectConfig` that differ from the preset's."""
-    look: str = "whole"
-    """What of the pictures is compared, as in `EncoderConfig.look`."""
+    encoder: Mapping[str, Any] = field(default_factory=lambda: {"look": "whole"})
+    """Fields of `EncoderConfig` that differ from the preset's; what of the pictures is compared is always said."""
 
 
 _PROGRESS = {"matcher": "orca_progress", "calibrated": True, "scale": "none", "progress_in": "path"}
 # Progress is paid all along the way: the learner may look further ahead than for one reward at the end.
 # It is not rescaled, so that values are about 10 and a penalty of 0.01 means the same in every task.
 _AHEAD = {"gamma": 0.95, "learning_rate": 3e-4, "action_penalty": 0.01}
+_OBJECT = {"look": "object"}
+_FINE = {"look": "object", "encoder": "efficientnet-lite0-mid", "places": "worst"}
 
 
 def _progress(
@@ -36,10 +38,10 @@ def _progress(
     reward: Mapping[str, Any],
     agent: Mapping[str, Any] = _AHEAD,
     collect: Mapping[str, Any] | None = None,
-    look: str = "object",
+    encoder: Mapping[str, Any] = _OBJECT,
 ) -> Method:
     """`orca_progress` with something changed."""
-    return Method(label, {**_PROGRESS, **reward}, agent=agent, collect=collect or {}, look=look)
+    return Method(label, {**_PROGRESS, **reward}, agent=agent, collect=collect or {}, encoder=encoder)
 
 
 METHODS: dict[str, Method] = {
@@ -52,7 +54,8 @@ METHODS: dict[str, Method] = {
     "threshold": Method("Threshold", {"matcher": "threshold"}),
     "progress_fixed_scale": _progress("without calibration", {"calibrated": False}),
     "progress_last_frame": _progress("without progress", {"matcher": "orca"}),
-    "progress_whole": _progress("whole pictures", {}, look="whole"),
+    "progress_whole": _progress("whole pictures", {}, encoder={"look": "whole"}),
+    "progress_fine": _progress("the worst of finer places", {}, encoder=_FINE),
     "progress_in_frames": _progress("progress in frames", {"progress_in": "frames"}),
     "progress_exact_end": _progress("last frame without a floor", {"set": ("last=0.5",)}),
     "progress_light": _progress("weight 1", {"set": ("weight=1",)}),
@@ -79,6 +82,7 @@ ABLATION = (
     "progress_fixed_scale",
     "progress_last_frame",
     "progress_whole",
+    "progress_fine",
     "progress_in_frames",
     "progress_exact_end",
     "progress_light",

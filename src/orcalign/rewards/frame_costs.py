@@ -85,6 +85,60 @@ class FrameCosts:
         return out
 
 
+@final
+class PlaceCosts:
+    """Distances of learner frames to one demo's frames by the places that differ most, in float64.
+
+        cost[t, j] = mean of the largest 1/2 |u - v|^2, u and v the directions of features at one place
+
+    A small thing changes few places; in a mean over all of them it drowns.
+
+    Args:
+        demo_features: [J, C * places], channel by channel.
+        places: in the map.
+        share: of the places, those that count.
+
+    >>> demo = np.array([[1.0, 1.0, 0.0, 0.0], [1.0, 0.0, 0.0, 1.0]])  # two channels, two places
+    >>> PlaceCosts(demo, places=2, share=0.5)(demo).tolist(), PlaceCosts(demo, places=2, share=1.0)(demo).tolist()
+    ([[0.0, 1.0], [1.0, 0.0]], [[0.0, 0.5], [0.5, 0.0]])
+    """
+
+    def __init__(self, demo_features: npt.ArrayLike, places: int, share: float) -> None:
+        features = _features(demo_features, "demo_features")
+        self.num_frames, self.dim = features.shape
+        self._places, self._worst = places, max(1, round(share * places))
+        self._demo = self._at_places(features)
+        self._half_squares = _half_squares(self._demo)
+
+    def __call__(self, features: npt.ArrayLike) -> FloatArray:
+        """Costs [T, J] of learner features [T, C * places]."""
+        rows = _features(features, "features")
+        blocks = (rows[start : start + BLOCK] for start in range(0, len(rows), BLOCK))
+        return np.concatenate([self._costs(self._at_places(block)) for block in blocks])
+
+    def between_demo_frames(self) -> FloatArray:
+        """Costs [J, J] of the demo's frames to one another."""
+        return self._costs(self._demo)
+
+    def _at_places(self, rows: FloatArray) -> FloatArray:
+        """Directions [places, T, C]."""
+        maps = rows.reshape(len(rows), -1, self._places).transpose(2, 0, 1)
+        return directions(maps.reshape(-1, maps.shape[2])).reshape(maps.shape)
+
+    def _costs(self, unit: FloatArray) -> FloatArray:
+        squares = _half_squares(unit)
+        # [places, T, J]; every product is exact, see above.
+        apart = squares[:, :, None] + self._half_squares[:, None] - unit @ self._demo.transpose(0, 2, 1)
+        apart[(squares == 0)[:, :, None] != (self._half_squares == 0)[:, None]] = 1.0
+        np.clip(apart, 0.0, 2.0, out=apart)
+        apart.partition(self._places - self._worst, axis=0)
+        # One after the other, in the same order for one row and for many.
+        total = np.zeros(apart.shape[1:])
+        for one in np.sort(apart[self._places - self._worst :], axis=0):
+            total += one
+        return total / self._worst
+
+
 def directions(features: FloatArray) -> FloatArray:
     """Rows [T, D] scaled to length 1 and rounded to multiples of 2^-26; zero rows stay zero.
 
@@ -128,7 +182,7 @@ def _scale(row: Any, largest: float, factor: float, out: Any) -> None:
 
 
 def _half_squares(unit: FloatArray) -> FloatArray:
-    squares: FloatArray = (unit * unit).sum(axis=1) / 2
+    squares: FloatArray = (unit * unit).sum(axis=-1) / 2
     return squares
 
 

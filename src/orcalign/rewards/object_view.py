@@ -9,21 +9,22 @@ less as a whole picture, which tells the way there.
 from __future__ import annotations
 
 import hashlib
-import math
 from typing import final
 
 import numpy as np
 import numpy.typing as npt
 
-from orcalign.encoders import Encoder, Progress
+from orcalign.encoders import Encoder, Progress, num_places
 from orcalign.encoders.protocol import Features, Frames
 from orcalign.matching import along_path
 from orcalign.matching.match import FloatArray
 from orcalign.rewards.finder import Finder, Frame
-from orcalign.rewards.frame_costs import FrameCosts
+from orcalign.rewards.frame_costs import FrameCosts, PlaceCosts
 
 SIDE = 3 / 8
 """Of the square, as a share of the picture's smaller side."""
+WORST = 1 / 4
+"""Share of the square's places, where only those count that differ most."""
 SCALE = 3 / 8
 """Floor and temperature, as a share of the demo's reach in each view."""
 
@@ -40,13 +41,12 @@ class ObjectView:
         encoder: what sees both.
         finder: finds the object.
         share: side of the square as a share of the picture's smaller side.
+        worst: share of the square's places that count, those that differ most (with cosines); 1 for all of them.
     """
 
-    def __init__(self, encoder: Encoder, finder: Finder, share: float = SIDE) -> None:
-        self._encoder, self.finder = encoder, finder
-        # Trunks that halve the picture five times have such a map; of others it is not known where a place begins.
-        places = math.ceil(encoder.size / 32) ** 2
-        self._places = places if encoder.spatial and encoder.dim % places == 0 else 1
+    def __init__(self, encoder: Encoder, finder: Finder, share: float = SIDE, worst: float = 1.0) -> None:
+        self._encoder, self.finder, self._worst = encoder, finder, worst
+        self._places = num_places(encoder)
         height, width = finder.shown.shape[:2]
         self.side = round(share * min(height, width))
         # In the demo the square does not leave the picture; elsewhere its edge is drawn out.
@@ -91,7 +91,7 @@ class ObjectView:
 
     def costs(self, demo_features: npt.ArrayLike, distance: str = "cosine") -> ViewCosts:
         """What compares episodes with a demo, both seen by this encoder."""
-        return ViewCosts(demo_features, distance)
+        return ViewCosts(demo_features, distance, self._places, self._worst)
 
     def cut(self, frames: Frames) -> Frames:
         """The square of each frame: [T,H,W,3] → [T,S,S,3]."""
@@ -121,16 +121,25 @@ class ViewCosts:
     Args:
         demo_features: [J, 2D], of an `ObjectView`.
         distance: "cosine" or "euclidean".
+        places: in the map of each view.
+        worst: share of the square's places that count, those that differ most; with cosines.
 
     >>> costs = ViewCosts(np.array([[0.0, 0.0], [1.0, 2.0], [2.0, 4.0]]), "euclidean")
     >>> costs(np.array([[0.0, 2.0], [1.0, 2.0], [2.0, 4.0]])).tolist()
     [[0.0, 0.25, 0.5], [0.5, 0.0, 0.5], [1.0, 0.5, 0.0]]
     """
 
-    def __init__(self, demo_features: npt.ArrayLike, distance: str = "cosine") -> None:
+    def __init__(
+        self, demo_features: npt.ArrayLike, distance: str = "cosine", places: int = 1, worst: float = 1.0
+    ) -> None:
         features = np.asarray(demo_features)
         self.num_frames, self.dim = features.shape
-        self._views = [FrameCosts(view, distance) for view in np.split(features, 2, axis=1)]
+        whole, square = np.split(features, 2, axis=1)
+        by_place = worst < 1 and distance == "cosine"
+        self._views: list[FrameCosts | PlaceCosts] = [
+            FrameCosts(whole, distance),
+            PlaceCosts(square, places, worst) if by_place else FrameCosts(square, distance),
+        ]
         between = [view.between_demo_frames() for view in self._views]
         # A view in which nothing changes has no unit, and all distances in it are 0 anyway.
         self._reach = [float(pairs.max()) or 1.0 for pairs in between]

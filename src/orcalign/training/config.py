@@ -22,6 +22,7 @@ from orcalign.training.ranges import Ramp, require, share_or_count
 
 DEMO_KINDS = ("misaligned", "aligned", *CATEGORIES, "mixed")
 LOOKS = ("whole", "object")
+PLACES = ("all", "worst")
 SCALES = ("first", "best", "none")
 AUTO = "auto"
 """Pretraining of which the run itself finds the end."""
@@ -174,6 +175,8 @@ class EncoderConfig:
     """What is compared: whole pictures; or (object), the nearer to the demo's end, the more a square of 3/8 of the
     picture that moves with the object. Where no object is found in the first frames, with several demos, and with
     videos of another size than the drawn frames, it is whole pictures."""
+    places: str = "all"
+    """Of the square: all its places count alike, or (worst) the quarter of them that differs most."""
     engine: str = "auto"
     """auto, openvino, torch, torch-cuda or torch-mps."""
     encoder_threads: int = 1
@@ -182,6 +185,7 @@ class EncoderConfig:
     def __post_init__(self) -> None:
         find_entry(self.encoder)
         require("look", self.look, LOOKS)
+        require("places", self.places, PLACES)
         require("encoder_threads", self.encoder_threads, at_least=1)
 
 

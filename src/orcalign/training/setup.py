@@ -10,6 +10,7 @@ from orcalign.encoders import make_encoder
 from orcalign.envs import find_task, make, make_demo, make_demos, train_seed
 from orcalign.rewards import Finder, ObjectView, VideoReward
 from orcalign.rewards.demos import as_demos
+from orcalign.rewards.object_view import WORST
 from orcalign.training.collector import Collector
 from orcalign.training.config import TrainConfig
 from orcalign.training.players import InProcess, Players, Processes
@@ -56,10 +57,9 @@ def make_reward(config: TrainConfig, demo: Path) -> VideoReward:
     )  # fmt: skip
     demos = as_demos(str(demo))
     finder = find_object(config, demos[0]) if encoder.look == "object" and len(demos) == 1 else None
-    return VideoReward(
-        demos, made if finder is None else ObjectView(made, finder), reward.distance, reward.context,
-        reward.direction, pool=reward.pool,
-    )  # fmt: skip
+    if finder is not None:
+        made = ObjectView(made, finder, worst=WORST if encoder.places == "worst" else 1.0)
+    return VideoReward(demos, made, reward.distance, reward.context, reward.direction, pool=reward.pool)
 
 
 def find_object(config: TrainConfig, demo: Demo) -> Finder | None:

@@ -34,6 +34,9 @@ STAGES = (
     Stage(repeats=1, kernel=3, stride=1, expansion=6, width=320),
 )
 
+MIDDLE = 5
+"""Stages up to the last with a place for every 16 pixels."""
+
 
 class ConvUnit(nn.Module):
     """Convolution, batch norm and (unless linear) ReLU6, padded like TensorFlow's SAME for one size."""
@@ -96,29 +99,31 @@ class InvertedResidual(nn.Module):
 
 
 class EfficientNetLite0(nn.Module):
-    """The trunk without pooling and classifier, built for one input size.
+    """The trunk without pooling and classifier, built for one input size; with fewer stages, its beginning alone.
 
     >>> import torch
     >>> net = EfficientNetLite0(size=64).eval()
     >>> tuple(net(torch.zeros(2, 3, 64, 64)).shape)
     (2, 1280, 2, 2)
+    >>> tuple(EfficientNetLite0(size=64, stages=MIDDLE).eval()(torch.zeros(2, 3, 64, 64)).shape)
+    (2, 112, 4, 4)
     """
 
-    def __init__(self, size: int) -> None:
+    def __init__(self, size: int, stages: int = len(STAGES)) -> None:
         super().__init__()
         self.stem = ConvUnit(3, 32, kernel=3, stride=2, size=size)
         blocks: list[InvertedResidual] = []
         width, size = 32, self.stem.out_size
-        for stage in STAGES:
+        for stage in STAGES[:stages]:
             for repeat in range(stage.repeats):
                 stride = stage.stride if repeat == 0 else 1
                 blocks.append(InvertedResidual(width, stage, stride=stride, size=size))
                 width, size = stage.width, blocks[-1].out_size
         self.blocks = nn.Sequential(*blocks)
-        self.head = ConvUnit(width, CHANNELS, size=size)
+        self.head = ConvUnit(width, CHANNELS, size=size) if stages == len(STAGES) else nn.Identity()
 
     def forward(self, x: Tensor) -> Tensor:
-        """Map normalised images [B,3,S,S] to features [B,1280,S/32,S/32]."""
+        """Map normalised images [B,3,S,S] to features [B,1280,S/32,S/32], or [B,112,S/16,S/16] up to the middle."""
         features: Tensor = self.head(self.blocks(self.stem(x)))
         return features
 
