@@ -1,6 +1,6 @@
 """Does the reward see what became of the object? The expert's last picture, and the same with the object put back.
 
-    python -m benchmarks.undone [task ...]
+    python -m benchmarks.undone [--method progress_fine] [task ...]
 
 In held-out episodes of each task the scripted expert acts to the end. Then nothing is changed but the object, which is
 put back to where it was in the beginning, and the picture is drawn again. Both are compared with the demo's last frame,
@@ -8,9 +8,9 @@ as `orca_progress` does (floor and temperature by the demo alone). The occupancy
 at every step for going where the expert's arm ends and leaving the object alone.
 """
 
+import argparse
 import json
 import os
-import sys
 from pathlib import Path
 
 os.environ.setdefault("MUJOCO_GL", "osmesa")
@@ -27,6 +27,7 @@ from orcalign.envs.making import with_frames
 from orcalign.envs.rendering import make_renderer
 from orcalign.experiments.axes import AXES
 from orcalign.rewards import ObjectView, VideoReward
+from orcalign.rewards.object_view import WORST
 from orcalign.training import preset
 from orcalign.training.setup import find_object
 
@@ -39,11 +40,14 @@ ARM = 9
 """Joints of arm and gripper, in all tasks the first ones; the others are the object's."""
 
 
-def look(task, encoder):
+def look(task, method):
     """Costs and occupancies [episode, done/undone], whether an object was found, and one pair of pictures."""
     demo, _ = make_demo(task, misaligned=True, size=SIZE)
-    finder = find_object(AXES["method"].change(preset("laptop", task), "orca_progress"), demo)
-    seen_by = encoder if finder is None else ObjectView(encoder, finder)
+    config = AXES["method"].change(preset("laptop", task), method)
+    finder = find_object(config, demo)
+    encoder = make_encoder(config.encoder.encoder, size=128)
+    worst = WORST if config.encoder.places == "worst" else 1.0
+    seen_by = encoder if finder is None else ObjectView(encoder, finder, worst=worst)
     reward = VideoReward(demo, seen_by, matcher="orca_progress", calibrated=True)
     (settings,) = reward.matcher_settings
     env, spec = build(TASKS[task], pictures=True)
@@ -68,9 +72,8 @@ def look(task, encoder):
     return costs / settings["floor"], occupied, finder is not None, shown
 
 
-def main(tasks):
-    """Measure, print and keep."""
-    encoder = make_encoder("efficientnet-lite0", size=128)
+def main(tasks, method):
+    """Measure and print; of all tasks with `orca_progress`, keep."""
     lines = [
         "# Does the reward see what became of the object?",
         "",
@@ -83,18 +86,22 @@ def main(tasks):
     ]
     kept, pictures = {}, {}
     for task in tasks:
-        costs, occupied, found, pictures[task] = look(task, encoder)
+        costs, occupied, found, pictures[task] = look(task, method)
         kept[task] = {"object found": found, "floors": costs.tolist(), "occupancy": occupied.tolist()}
         numbers = [*np.median(costs, axis=0), *np.median(occupied, axis=0)]
         lines.append(
             f"| {task} | {'yes' if found else 'no'} | {' | '.join(f'{number:.2f}' for number in numbers)} |"
         )
         print(lines[-1], flush=True)
-    if tuple(tasks) == PAPER_TASKS:
+    if tasks == PAPER_TASKS and method == "orca_progress":
         (RESULTS / "undone.json").write_text(json.dumps(kept, indent=1) + "\n")
         (RESULTS / "undone.md").write_text("\n".join(lines) + "\n")
         draw(pictures, TITLES, PICTURE)
 
 
 if __name__ == "__main__":
-    main(tuple(sys.argv[1:]) or PAPER_TASKS)
+    parser = argparse.ArgumentParser()
+    parser.add_argument("tasks", nargs="*")
+    parser.add_argument("--method", default="orca_progress")
+    given = parser.parse_args()
+    main(tuple(given.tasks) or PAPER_TASKS, given.method)

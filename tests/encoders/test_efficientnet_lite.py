@@ -14,39 +14,36 @@ def published_state():
     return read_state(package_file(LITE0_PACKAGE, LITE0_FILE, LITE0_SHA256), LITE0_SHA256)
 
 
-@pytest.mark.parametrize("size", [128, 144])  # 144 makes sides of 9 and 5, where the padding changes
-def test_same_features_as_the_published_port(size):
+@pytest.fixture(params=[128, 144])  # 144 makes sides of 9 and 5, where the padding changes
+def published(request):
+    """Size, three pictures, and what the published port makes of them: in its middle, and in the end."""
     torch = pytest.importorskip("torch")
     port = pytest.importorskip("efficientnet_lite_pytorch")
+    size = request.param
     reference = port.EfficientNet.from_name("efficientnet-lite0", image_size=size).eval()
     reference.load_state_dict(published_state())
     images = np.random.default_rng(0).integers(0, 256, (3, size, size, 3), np.uint8)
+    middle = []
+    reference._blocks[10].register_forward_hook(lambda block, given, out: middle.append(out))
 
     with torch.inference_mode():
-        batch = (torch.tensor(images).permute(0, 3, 1, 2).float() - 127) / 128
-        expected = reference.extract_features(batch).flatten(1).numpy()
-
-    ours = make_encoder("efficientnet-lite0", size=size, engine="torch")(images)
-    assert ours.shape == expected.shape
-    np.testing.assert_allclose(ours, expected, atol=1e-4)
+        end = reference.extract_features((torch.tensor(images).permute(0, 3, 1, 2).float() - 127) / 128)
+    return size, images, *(features.flatten(1).numpy() for features in (*middle, end))
 
 
-@pytest.mark.parametrize("size", [128, 144])
-def test_up_to_the_middle_it_is_the_published_ports_middle(size):
-    torch = pytest.importorskip("torch")
-    port = pytest.importorskip("efficientnet_lite_pytorch")
-    reference = port.EfficientNet.from_name("efficientnet-lite0", image_size=size).eval()
-    reference.load_state_dict(published_state())
-    images = np.random.default_rng(0).integers(0, 256, (3, size, size, 3), np.uint8)
-    seen = []
-    reference._blocks[10].register_forward_hook(lambda block, given, out: seen.append(out))
+def test_same_features_as_the_published_port(published):
+    size, images, middle, end = published
+    for name, expected in (("efficientnet-lite0", end), ("efficientnet-lite0-mid", middle)):
+        ours = make_encoder(name, size=size, engine="torch")(images)
+        assert ours.shape == expected.shape
+        np.testing.assert_allclose(ours, expected, atol=1e-4)
 
-    with torch.inference_mode():
-        reference.extract_features((torch.tensor(images).permute(0, 3, 1, 2).float() - 127) / 128)
 
-    encoder = make_encoder("efficientnet-lite0-mid", size=size, engine="torch")
-    assert num_places(encoder) == (size // 16) ** 2
-    np.testing.assert_allclose(encoder(images), seen[0].flatten(1).numpy(), atol=1e-4)
+def test_places_are_counted():
+    sizes = {"efficientnet-lite0": (16, 25), "efficientnet-lite0-mid": (64, 81)}
+    for name, places in sizes.items():
+        for size, count in zip((128, 144), places, strict=True):
+            assert num_places(make_encoder(name, size=size, engine="torch")) == count
 
 
 def test_four_by_four_places_at_the_default_size():

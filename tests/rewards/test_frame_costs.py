@@ -100,6 +100,12 @@ def test_the_worst_places_are_those_that_differ_most(share, count):
     assert (costs(demo).diagonal() == 0).all()
 
 
+@pytest.mark.parametrize("share", [0.0, -0.5, 1.5, np.nan])
+def test_a_share_of_places_that_is_none_is_refused(share):
+    with pytest.raises(ValueError, match=r"the share of places that count is .*; it must be above 0"):
+        PlaceCosts(np.ones((2, 8)), 4, share)
+
+
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_the_worst_places_of_a_row_are_the_same_bits_alone_and_in_company(dtype):
     rng = np.random.default_rng(3)

@@ -104,6 +104,8 @@ class PlaceCosts:
     """
 
     def __init__(self, demo_features: npt.ArrayLike, places: int, share: float) -> None:
+        if not 0 < share <= 1:
+            raise ValueError(f"the share of places that count is {share}; it must be above 0 and at most 1.")
         features = _features(demo_features, "demo_features")
         self.num_frames, self.dim = features.shape
         self._places, self._worst = places, max(1, round(share * places))
@@ -131,10 +133,9 @@ class PlaceCosts:
         apart = squares[:, :, None] + self._half_squares[:, None] - unit @ self._demo.transpose(0, 2, 1)
         apart[(squares == 0)[:, :, None] != (self._half_squares == 0)[:, None]] = 1.0
         np.clip(apart, 0.0, 2.0, out=apart)
-        apart.partition(self._places - self._worst, axis=0)
         # One after the other, in the same order for one row and for many.
         total = np.zeros(apart.shape[1:])
-        for one in np.sort(apart[self._places - self._worst :], axis=0):
+        for one in np.sort(apart, axis=0)[self._places - self._worst :]:
             total += one
         return total / self._worst
 
