@@ -15,7 +15,7 @@ from orcalign.experiments.paper_values import paper_table
 from orcalign.experiments.planning import cell_key, plan_study
 from orcalign.experiments.shipped import STUDIES, find_study
 from orcalign.experiments.study import Budget, Study, parse_only, read_study
-from orcalign.training.config import to_mapping
+from orcalign.training.config_mapping import to_mapping
 from orcalign.training.presets import preset
 
 TRAINING = [name for name, study in STUDIES.items() if study.kind == "training"]

@@ -5,7 +5,8 @@ from dataclasses import replace
 import pytest
 
 from orcalign.training import PRESETS, preset
-from orcalign.training.config import RewardConfig, TrainConfig, from_mapping, to_mapping
+from orcalign.training.config import RewardConfig, TrainConfig
+from orcalign.training.config_mapping import from_mapping, to_mapping
 from orcalign.training.run_folder import config_text, read_config
 
 

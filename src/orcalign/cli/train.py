@@ -25,7 +25,7 @@ def command(words: Sequence[str]) -> Callable[..., None]:
     if not words or words[0] != "train":
         return train
     find_own_modules()
-    from orcalign.training.config import from_mapping
+    from orcalign.training.config_mapping import from_mapping
     from orcalign.training.run_folder import read_config
 
     file, task = _value_of("--config", words), _value_of("--task", words)
@@ -220,7 +220,7 @@ def _watchers(run: RunFolder, wandb: bool, stack: ExitStack) -> list[Any]:
         stack.enter_context(TensorBoardLog(run.path / "tensorboard", steps[-1] if steps else None)),
     ]
     if wandb:
-        from orcalign.training.config import to_mapping
+        from orcalign.training.config_mapping import to_mapping
         from orcalign.training.wandb import WandbLog
 
         log = WandbLog(to_mapping(run.config), run.path)

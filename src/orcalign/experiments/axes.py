@@ -19,9 +19,8 @@ from orcalign.training.config import (
     DemoConfig,
     RewardConfig,
     TrainConfig,
-    from_mapping,
-    to_mapping,
 )
+from orcalign.training.config_mapping import from_mapping, to_mapping
 from orcalign.training.ranges import Ramp, require
 
 Change = Callable[[TrainConfig, str], TrainConfig]

@@ -13,7 +13,8 @@ from typing import Any
 from orcalign.experiments.cell_folder import CellFolder, check_version
 from orcalign.experiments.folder_lock import FolderLock
 from orcalign.experiments.planning import Job, Start
-from orcalign.training.config import TrainConfig, from_mapping, to_mapping
+from orcalign.training.config import TrainConfig
+from orcalign.training.config_mapping import from_mapping, to_mapping
 
 LOCK_SECONDS = 300.0
 """A worker whose sweep was killed ends its episode and saves; its successor waits for that."""

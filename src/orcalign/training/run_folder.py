@@ -12,7 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from orcalign.rewards.demos import as_demos
-from orcalign.training.config import TrainConfig, from_mapping, to_mapping
+from orcalign.training.config import TrainConfig
+from orcalign.training.config_mapping import from_mapping, to_mapping
 from orcalign.video import Demo, DemoSet
 from orcalign.video.atomic import write_file
 
