@@ -57,6 +57,22 @@ def test_the_paper_preset_is_the_papers():
         ),
         ({"task": "nav2d", "reward": {"set": ["window"]}}, "give name=value"),
         (
+            {"task": "nav2d", "reward": {"pretrain": "temporal_to"}},
+            "did you mean 'temporal_ot'? Known: auto, ",
+        ),
+        (
+            {"task": "nav2d", "encoder": {"places": "worst"}},
+            "look is 'whole'; use --look object, or --places all",
+        ),
+        (
+            {
+                "task": "nav2d",
+                "encoder": {"places": "worst", "look": "object"},
+                "reward": {"distance": "euclidean"},
+            },
+            "distance is 'euclidean'; use --distance cosine, or --places all",
+        ),
+        (
             {"task": "nav2d", "reward": {"scale": "fist"}},
             "scale is 'fist'; it must be one of first, best, none",
         ),

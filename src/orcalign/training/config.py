@@ -15,6 +15,7 @@ from orcalign.encoders.registry import find_entry
 from orcalign.envs import find_task
 from orcalign.envs.demo_making import CATEGORIES
 from orcalign.envs.making import check_render_choice
+from orcalign.matching import MATCHERS
 from orcalign.rewards.settings import UNITS, RewardSettings, check_matcher_settings, known_settings
 from orcalign.training.ranges import Ramp, require, share_or_count
 
@@ -89,6 +90,8 @@ class RewardConfig:
     """Another run's folder, whose networks this one begins with."""
 
     def __post_init__(self) -> None:
+        if self.pretrain is not None:
+            require("pretrain", self.pretrain, (AUTO, *MATCHERS))
         RewardSettings(self.distance, self.context, self.direction, self.matcher, False, self.pool)
         Ramp.parse("temperature", self.temperature, above=0)
         require("floor", self.floor, at_least=0)
@@ -174,7 +177,8 @@ class EncoderConfig:
     picture that moves with the object. Where no object is found in the first frames, with several demos, and with
     videos of another size than the drawn frames, it is whole pictures."""
     places: str = "all"
-    """Of the square: all its places count alike, or (worst) the quarter of them that differs most."""
+    """Of the object's square: all its places count alike, or (worst) the quarter of them that differs most. With cosine
+    distances."""
     engine: str = "auto"
     """auto, openvino, torch, torch-cuda or torch-mps."""
     encoder_threads: int = 1
@@ -285,6 +289,16 @@ class TrainConfig:
                 f"task {self.task!r} has no misaligned demo of its own; give a video with --demo, "
                 f"or another --demo-kind: {', '.join(DEMO_KINDS[1:])}."
             )
+        if self.encoder.places == "worst":
+            for name, value, needed in (
+                ("look", self.encoder.look, "object"),
+                ("distance", self.reward.distance, "cosine"),
+            ):
+                if value != needed:
+                    raise ValueError(
+                        f"places is 'worst', which picks among the places of the object's square by their cosines, and "
+                        f"{name} is {value!r}; use --{name} {needed}, or --places all."
+                    )
 
 
 def _setting(text: str) -> tuple[str, Any]:
