@@ -15,7 +15,7 @@ def learning_config(seed, **reward):
         config,
         steps=5000,
         seed=seed,
-        reward=replace(config.reward, context=1, **reward),
+        reward=replace(config.reward, **reward),
         agent=replace(config.agent, hidden=64, batch=128, learning_rate=5e-4, gamma=0.97, n_step=12),
         collect=replace(config.collect, random_steps=1200, noise_start=1.0, noise_end=0.2),
         evaluation=replace(config.evaluation, eval_every=5000, eval_shown=0),

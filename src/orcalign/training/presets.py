@@ -56,9 +56,11 @@ def laptop(task: str) -> TrainConfig:
     )
     if find_task(task).suite != "nav2d":
         return config
-    # Coloured blobs on a map: the pixels themselves say where the agent is.
+    # Coloured blobs on a map: the pixels themselves say where the agent is. Each frame of the demo is a place of
+    # its own, and the agent acts on the demo's very map: what keeps its first episodes off is not the scene.
     return replace(
         config,
+        reward=replace(config.reward, context=1, calibration_episodes=0),
         encoder=EncoderConfig(encoder="pixels"),
         collect=replace(config.collect, frame_size=None),
     )
