@@ -284,7 +284,7 @@ def test_the_ablation_of_nav2d_can_be_planned():
 def test_the_stricter_example_asks_for_five_sixteenths_of_the_reach():
     study = find_study(str(Path(__file__).parents[2] / "examples" / "stricter.yaml"))
     cells = plan_study(study).cells
-    assert len(cells) == 8
+    assert len(cells) == 12
     for cell in cells:
         assert cell.config.reward.calibrated
         assert SCALE * cell.config.reward.ramp().start == pytest.approx(5 / 16, abs=1e-4)
