@@ -11,7 +11,10 @@ from orcalign.training.checkpoint import Checkpoints
 def small_config(steps=420, **reward):
     """14 episodes of 30 steps, with two stages, a falling temperature, and two evaluations in between."""
     config = preset("laptop", "nav2d")
-    given = {"pretrain": "temporal_ot", "temperature": "1.0:0.3", "critic_only": 0.2, **reward}
+    given = {
+        "pretrain": "temporal_ot", "temperature": "1.0:0.3", "critic_only": 0.2, "context": 3,
+        "calibration_episodes": 5, **reward,
+    }  # fmt: skip
     return replace(
         config,
         steps=steps,
