@@ -4,10 +4,10 @@
     python -m benchmarks.layouts --run RUN     in which of a run's last episodes did it succeed?
     python -m benchmarks.layouts --squares     draws what is looked at, where an object is found
 
-In ten held-out episodes of each task two learners act: the scripted expert, who does the task, and one that
-repeats the movements of the demo's expert without looking. Where the second one fails and is paid more all the
-same, the reward prefers a failure to the expert's success: the metric is fooled. (Another way of succeeding, closer to
-the demo's path, may still be paid more.)
+In held-out episodes of each task three learners act: the scripted expert, who does the task; a blind one, that repeats
+the movements of the demo's expert without looking; and a ghost, whose arm does what the expert's does while the objects
+stay where they are. Where one of the latter fails and is paid more all the same, the reward prefers a failure to the
+expert's success: the metric is fooled. (Another way of succeeding, closer to the demo's path, may still be paid more.)
 """
 
 import json
@@ -20,6 +20,7 @@ os.environ.setdefault("MUJOCO_GL", "osmesa")
 
 import matplotlib.image
 import matplotlib.pyplot as plt
+import mujoco
 import numpy as np
 
 from orcalign.encoders import make_encoder
@@ -27,6 +28,7 @@ from orcalign.envs import PAPER_TASKS, TASKS, eval_seed, make, make_demo, rollou
 from orcalign.envs.build import build
 from orcalign.envs.experts import make_expert, play
 from orcalign.envs.making import with_frames
+from orcalign.envs.rendering import make_renderer
 from orcalign.experiments.axes import AXES
 from orcalign.rewards import ObjectView, VideoReward
 from orcalign.training import preset
@@ -38,7 +40,10 @@ PICTURE = RESULTS.parents[1] / "docs" / "images" / "layouts.png"
 EPISODES = 10
 SIZE = 192
 """Of the pictures."""
-METHODS = ("orca_progress", "progress_whole", "orca", "temporal_ot")
+METHODS = ("orca_progress", "progress_squares", "progress_whole", "orca", "temporal_ot")
+LEARNERS = ("expert", "blind", "ghost")
+ARM = 9
+"""Joints of arm and gripper, in all tasks the first ones; the others are the objects'."""
 
 
 class Blind:
@@ -53,6 +58,35 @@ class Blind:
         return next(self._actions, self._last)
 
 
+class Recorded:
+    """An expert, and the joints of the world before each of its actions."""
+
+    def __init__(self, expert, physics):
+        self._expert, self._physics, self.joints = expert, physics, []
+
+    def act(self, observation, success):
+        """The expert's action."""
+        self.joints.append(self._physics.data.qpos.copy())
+        return self._expert.act(observation, success)
+
+
+def ghost_frames(recorded, physics, spec, num_frames):
+    """The frames of the recorded episode, drawn again with the objects where they were in the beginning."""
+    joints = [*recorded.joints[spec.action_repeat :: spec.action_repeat], physics.data.qpos.copy()][
+        :num_frames
+    ]
+    # A renderer of its own: the environment's draws once a step.
+    renderer = make_renderer(physics.model, physics.data, spec.camera, "fast", SIZE, spec.flip)
+    frames = []
+    for now in joints:
+        physics.data.qpos[:] = now
+        physics.data.qpos[ARM:] = recorded.joints[0][ARM:]
+        mujoco.mj_forward(physics.model, physics.data)
+        frames.append(renderer.render())
+    renderer.close()
+    return np.stack(frames)
+
+
 def rewards(task, demo, encoder):
     """What each method makes of an episode's frames, and whether an object was found."""
     config = AXES["method"].change(preset("laptop", task), "orca_progress")
@@ -61,69 +95,78 @@ def rewards(task, demo, encoder):
     alike = {name: whole.with_matcher(name, [{}]) for name in ("orca", "temporal_ot")} | {
         "progress_whole": whole
     }
-    moving = whole
+    moving = {}
     if finder is not None:
-        view = ObjectView(encoder, finder)
-        moving = VideoReward(demo, view, matcher="orca_progress", calibrated=True, progress_in="path")
+        for name, changes in (("orca_progress", True), ("progress_squares", False)):
+            view = ObjectView(encoder, finder, changes=changes)
+            moving[name] = VideoReward(
+                demo, view, matcher="orca_progress", calibrated=True, progress_in="path"
+            )
 
     def measure(frames):
         """Summed reward by each method."""
         features = encoder(frames)
         sums = {name: float(reward.score_features(features).total) for name, reward in alike.items()}
-        return sums | {
-            "orca_progress": sums["progress_whole"] if moving is whole else float(moving(frames).total)
-        }
+        if not moving:
+            return sums | dict.fromkeys(("orca_progress", "progress_squares"), sums["progress_whole"])
+        seen = moving["orca_progress"].encoder(frames)
+        return sums | {name: float(reward.score_features(seen).total) for name, reward in moving.items()}
 
-    return measure, finder is not None
+    return measure, len(finder.things) if finder else 0
 
 
 def compare(task, encoder):
     """All episodes of a task, and the last frames of one in which the blind learner fails."""
     demo, _ = make_demo(task, misaligned=True, size=SIZE)
-    measure, found_object = rewards(task, demo, encoder)
+    measure, found_things = rewards(task, demo, encoder)
     actions = rollout_expert(task, demo.extra["env_seed"]).actions
     env, spec = build(TASKS[task], pictures=True)
     env = with_frames(env, spec, "fast", SIZE)
     rows, picture = [], None
     for number in range(EPISODES):
         found, frames = {}, []
-        for name, learner in (("expert", make_expert(task, env)), ("blind", Blind(actions))):
+        recorded = Recorded(make_expert(task, env), env.unwrapped)
+        for name, learner in (("expert", recorded), ("blind", Blind(actions))):
             episode = play(learner, env, spec, eval_seed(number), pictures=True)
             frames.append(episode.frames[-1])
-            found[name] = {
-                "success": episode.succeeded,
-                "reward": measure(episode.frames),
-            }
+            found[name] = {"success": episode.succeeded, "reward": measure(episode.frames)}
+            if name == "expert":
+                ghost = ghost_frames(recorded, env.unwrapped, spec, len(episode))
+                found["ghost"] = {"success": False, "reward": measure(ghost)}
         rows.append(found)
-        if found["expert"]["success"] and not found["blind"]["success"] and picture is None:
-            picture = np.hstack([demo.frames[-1], *frames])
+        if picture is None and found["expert"]["success"] and not found["blind"]["success"]:
+            picture = np.hstack([demo.frames[-1], *frames, ghost[-1]])
     env.close()
-    return rows, picture, found_object
+    return rows, picture, found_things
 
 
-def line(task, rows, found_object):
-    """One line of the table."""
-    told = [row for row in rows if row["expert"]["success"] and not row["blind"]["success"]]
-    fooled = {
-        method: sum(row["blind"]["reward"][method] > row["expert"]["reward"][method] for row in told)
-        for method in METHODS
-    }
+def line(task, rows, found_things):
+    """One line of the table: who succeeds, and who is paid more than an expert that does."""
     done = [sum(row[who]["success"] for row in rows) for who in ("expert", "blind")]
-    cells = [f"{fooled[method]} of {len(told)}" for method in METHODS]
-    return f"| {task} | {'yes' if found_object else 'no'} | {done[0]} | {done[1]} | {' | '.join(cells)} |"
+    cells = []
+    for who in ("blind", "ghost"):
+        told = [row for row in rows if row["expert"]["success"] and not row[who]["success"]]
+        for method in METHODS:
+            fooled = sum(row[who]["reward"][method] > row["expert"]["reward"][method] for row in told)
+            cells.append(f"{fooled} of {len(told)}")
+    medians = (f"{np.median([row[who]['reward']['orca_progress'] for row in rows]):.0f}" for who in LEARNERS)
+    return (
+        f"| {task} | {found_things} | {done[0]} | {done[1]} | {' | '.join(cells)} | {' / '.join(medians)} |"
+    )
 
 
 def outlined(frame, view, first):
-    """The frame with the square that is looked at in an episode that begins with `first`."""
-    rows, columns = view.square(first)
+    """The frame with the squares that are looked at in an episode that begins with `first`."""
     seen = frame.copy()
-    for edge in (
-        np.s_[rows[0], columns],
-        np.s_[rows[-1], columns],
-        np.s_[rows, columns[0]],
-        np.s_[rows, columns[-1]],
-    ):
-        seen[edge] = (255, 255, 0)
+    for number, found in enumerate(view.finder.find(first)):
+        rows, columns = view.square(number, found.shift)
+        for edge in (
+            np.s_[rows[0], columns],
+            np.s_[rows[-1], columns],
+            np.s_[rows, columns[0]],
+            np.s_[rows, columns[-1]],
+        ):
+            seen[edge] = (255, 255, 0) if number else (0, 255, 255)
     return seen
 
 
@@ -154,7 +197,7 @@ def squares(tasks):
         env.close()
         # The expert may let go again in the end; the demo ends when it is done.
         shown[task] = [outlined(film[-1], view, film[0]) for film in films] + [
-            view.cut(film)[-1] for film in films
+            view.cut(film)[-1][-1] for film in films
         ]
     size = (11, 1.9 * len(shown) + 0.4)
     figure, axes = plt.subplots(len(shown), 6, figsize=size, squeeze=False, layout="constrained")
@@ -195,18 +238,20 @@ def main(tasks):
         "",
         f"`python -m benchmarks.layouts`; demo 0 of each task, misaligned; pictures of {SIZE} px, EfficientNet-Lite0",
         f"at 128 px, calibrated on the demo alone; {EPISODES} held-out episodes. *Blind* repeats the actions of the",
-        "demo's expert. The last columns: of the episodes in which the expert succeeds and the blind one does not, in",
-        "how many is the blind one paid more? `progress_whole` is `orca_progress` that compares whole pictures; where",
-        "no object is found the two are the same.",
+        "demo's expert; the *ghost*'s arm does what the expert's does, and the objects stay where they are. Of the",
+        "episodes in which the expert succeeds and they do not, in how many are they paid more? `progress_squares` is",
+        "`orca_progress` without what became of the things, `progress_whole` compares whole pictures. The last column:",
+        "median reward of expert, blind and ghost by `orca_progress`.",
         "",
-        f"| task | object found | expert succeeds | blind succeeds | fooled: {' | fooled: '.join(METHODS)} |",
-        "|" + "---|" * (4 + len(METHODS)),
+        f"| task | things found | expert succeeds | blind succeeds | blind fools {' | blind fools '.join(METHODS)} "
+        f"| ghost fools {' | ghost fools '.join(METHODS)} | reward |",
+        "|" + "---|" * (5 + 2 * len(METHODS)),
     ]
     for task in tasks:
-        kept[task], picture, found_object = compare(task, encoder)
+        kept[task], picture, found_things = compare(task, encoder)
         if picture is not None:
             pictures.append(picture)
-        lines.append(line(task, kept[task], found_object))
+        lines.append(line(task, kept[task], found_things))
         print(lines[-1], flush=True)
     if tuple(tasks) == tuple(PAPER_TASKS):
         (RESULTS / "layouts.json").write_text(json.dumps(kept, indent=1) + "\n")

@@ -1,4 +1,4 @@
-"""The object is found where it stands, and what is seen moves with it."""
+"""Things are found where they stand, what is seen moves with them, and what became of them is asked."""
 
 from dataclasses import replace
 
@@ -10,7 +10,8 @@ from hypothesis.extra.numpy import arrays
 
 from orcalign.encoders import make_encoder
 from orcalign.rewards import Finder, ObjectView, VideoReward
-from orcalign.rewards.object_view import ViewCosts
+from orcalign.rewards.finder import blurred
+from orcalign.rewards.object_view import ChangeCosts, ViewCosts
 
 SIZE = 64
 HOME = (26, 34)
@@ -34,19 +35,20 @@ def episode(row, column, steps=6):
 
 @pytest.fixture(scope="module")
 def finder():
-    found = Finder.learn(scene(*HOME), [scene(*place) for place in PLACES])
+    found = Finder.learn(episode(*HOME), [scene(*place) for place in PLACES])
     assert found is not None
     return found
 
 
 def test_the_object_is_found_where_it_stands(finder):
-    assert np.abs(np.subtract(finder.home, HOME) - 3.5).max() <= 1
+    (thing,) = finder.things
+    assert np.abs(np.subtract(thing.home, HOME) - 3.5).max() <= 1
     for place in (*PLACES, HOME, (30, 30)):
-        assert finder.shift(scene(*place)) == (place[0] - HOME[0], place[1] - HOME[1])
+        assert finder.find(scene(*place)) == (((place[0] - HOME[0], place[1] - HOME[1]), True),)
 
 
 def test_an_arm_that_has_moved_is_not_taken_for_the_object(finder):
-    assert finder.shift(scene(30, 30, arm=(50, 50))) == (4, -4)
+    assert finder.find(scene(30, 30, arm=(50, 50))) == (((4, -4), True),)
 
 
 def test_whoever_acts_is_not_taken_for_the_object():
@@ -57,46 +59,173 @@ def test_whoever_acts_is_not_taken_for_the_object():
         frame[2 + down : 16 + down, 4:22] = (160, 20, 120)
         return frame
 
-    shown = with_arm(*HOME, 4)
-    firsts, nexts = ([with_arm(*place, down) for place in PLACES] for down in (0, 5))
-    finder = Finder.learn(shown, firsts, nexts)
-    looking_at_all = Finder.learn(shown, firsts)
+    demo = np.stack([with_arm(*HOME, down) for down in (4, 8, 12)])
+    downs = (0, 2, 4, 0, 3, 1, 4)
+    firsts = [with_arm(*place, down) for place, down in zip(PLACES, downs, strict=True)]
+    nexts = [with_arm(*place, down + 5) for place, down in zip(PLACES, downs, strict=True)]
+    finder, looking_at_all = Finder.learn(demo, firsts, nexts), Finder.learn(demo, firsts)
     for place in PLACES:
-        assert finder.shift(with_arm(*place, 4)) == (place[0] - HOME[0], place[1] - HOME[1])
-    assert any(looking_at_all.shift(with_arm(*place, 4)) == (0, 0) for place in PLACES)
+        assert finder.find(with_arm(*place, 4)) == (((place[0] - HOME[0], place[1] - HOME[1]), True),)
+    assert any(thing.home[0] < 20 and thing.home[1] < 22 for thing in looking_at_all.things)
+
+
+BALLS = ((50, 24), (56, 31), (53, 38), (49, 33), (57, 23), (52, 30), (56, 37))
+BALL_HOME = (53, 30)
+BOX_PIXELS, BALL_PIXELS = 60, 21
+"""Their corners are not counted."""
+
+
+def two(row, column, ball, mark=False):
+    """The scene with a ball that stands elsewhere on its own, and perhaps a mark that goes with the box."""
+    frame = scene(row, column)
+    frame[ball[0] : ball[0] + 5, ball[1] : ball[1] + 5] = (30, 160, 60)
+    if mark:
+        frame[row + 2 : row + 7, column + 14 : column + 19] = (240, 240, 240)
+    return frame
+
+
+def taken(place, ball, mark=False, leaves=(2, 4)):
+    """The ball goes at one step, then the box at another."""
+    frames = [two(*place, ball, mark) for _ in range(6)]
+    for t in range(6):
+        if t >= leaves[0]:
+            frames[t][ball[0] : ball[0] + 5, ball[1] : ball[1] + 5] = (150, 120, 90)
+        if t >= leaves[1]:
+            frames[t][place[0] : place[0] + 8, place[1] : place[1] + 8] = (150, 120, 90)
+    return np.stack(frames)
+
+
+def test_several_things_are_found_each_on_its_own_in_the_order_of_the_demo():
+    firsts = [two(*place, ball) for place, ball in zip(PLACES, BALLS, strict=True)]
+    for leaves, order in (((2, 4), ("ball", "box")), ((5, 3), ("box", "ball"))):
+        finder = Finder.learn(taken(HOME, BALL_HOME, leaves=leaves), firsts)
+        sizes = {"ball": BALL_PIXELS, "box": BOX_PIXELS}
+        assert [len(thing.body[0]) for thing in finder.things] == [sizes[one] for one in order]
+        found = dict(zip(order, finder.find(two(30, 30, (50, 33))), strict=True))
+        assert found == {"box": ((4, -4), True), "ball": ((-3, 3), True)}
+
+
+def test_what_always_moves_alike_is_one_thing():
+    near = ((24, 32), (28, 36), (23, 35), (29, 33), (26, 38), (22, 31), (30, 37))
+    firsts = [two(*place, ball, mark=True) for place, ball in zip(near, BALLS, strict=True)]
+    finder = Finder.learn(taken(HOME, BALL_HOME, mark=True), firsts)
+    assert [len(thing.body[0]) >= BOX_PIXELS for thing in finder.things] == [False, True]
+
+
+def test_things_that_do_not_change_in_the_demo_are_left_out():
+    firsts = [two(*place, ball) for place, ball in zip(PLACES, BALLS, strict=True)]
+    (ball,) = Finder.learn(taken(HOME, BALL_HOME, leaves=(2, 9)), firsts).things
+    assert len(ball.body[0]) == BALL_PIXELS
+    # If nothing changes, the largest is looked at.
+    (box,) = Finder.learn(taken(HOME, BALL_HOME, leaves=(9, 9)), firsts).things
+    assert len(box.body[0]) == BOX_PIXELS
+
+
+def test_a_thing_that_is_hardly_moved_is_found_whole_enough():
+    """Most first frames show it in the same pixels, so that their median has it, too."""
+    near = [
+        (HOME[0] + down, HOME[1] + right)
+        for down, right in ((0, 0), (1, 2), (-2, 1), (2, -2), (-1, -1), (3, 3))
+    ]
+    finder = Finder.learn(taken(HOME, BALL_HOME), [two(*place, BALL_HOME) for place in near])
+    assert finder.find(two(HOME[0] + 2, HOME[1] + 1, BALL_HOME)) == (((2, 1), True),)
+
+
+def test_who_leaves_the_thing_alone_is_paid_less():
+    """All else is the same, a large arm that comes; the ball is taken along, or is not."""
+
+    def with_arm(frames):
+        for t, frame in enumerate(frames):
+            frame[44:64, 4 * t : 4 * t + 8] = (160, 20, 120)
+        return frames
+
+    firsts = [two(*place, ball) for place, ball in zip(PLACES, BALLS, strict=True)]
+    demo = with_arm(taken(HOME, BALL_HOME, leaves=(2, 9)))
+    finder = Finder.learn(demo, firsts)
+    done, left_alone = (with_arm(taken(HOME, (52, 33), leaves=leaves)) for leaves in ((2, 9), (9, 9)))
+    reward = VideoReward(
+        demo, ObjectView(make_encoder("pixels"), finder), context=1, matcher="orca_progress", calibrated=True
+    )
+    assert reward(done).total > 2 * reward(left_alone).total
+    costs = reward.frame_costs[0]
+    ends = [costs(reward.encoder(frames))[-1, -1] for frames in (done, left_alone)]
+    assert ends[0] < 0.375
+    assert ends[1] == pytest.approx(0.75)
+    # Asked for the squares alone, it looks much the same.
+    alone = ObjectView(make_encoder("pixels"), finder, changes=False)
+    assert alone.costs(alone(demo))(alone(left_alone))[-1, -1] < ends[1]
+
+
+def test_changes_are_those_of_the_whole_blurred_picture():
+    """Only a part is blurred; pixel by pixel it is the same."""
+    rng = np.random.default_rng(1)
+    frames = rng.integers(0, 256, (4, SIZE, SIZE, 3), np.uint8)
+    finder = Finder.learn(episode(*HOME), [scene(*place) for place in PLACES])
+    (thing,) = finder.things
+    for shift in ((0, 0), (-24, 30), (3, -2)):
+        rows = np.clip(thing.body[0] + shift[0], 0, SIZE - 1)
+        columns = np.clip(thing.body[1] + shift[1], 0, SIZE - 1)
+        seen = blurred(frames)[:, rows, columns]
+        wanted = np.abs(seen - seen[0]).sum(-1) > 25
+        np.testing.assert_array_equal(thing.changed(frames, shift), wanted)
+
+
+sets = st.integers(1, 8).flatmap(
+    lambda m: st.tuples(*(arrays(bool, st.tuples(st.integers(1, 5), st.just(m))) for _ in range(2)))
+)
+
+
+@given(sets)
+def test_change_costs_are_those_of_sets(pair):
+    demo, attempt = pair
+    demo[-1, 0] = True
+    as_sets = [[set(np.flatnonzero(row)) for row in rows] for rows in (demo, attempt)]
+    most = max(len(one) for one in as_sets[0])
+    wanted = [[len(a ^ d) / max(len(a | d), most / 2) for d in as_sets[0]] for a in as_sets[1]]
+    got = ChangeCosts(demo)(attempt)
+    np.testing.assert_allclose(got, wanted)
+    assert (got <= 1).all()
+    # A row has the same bits alone and in company.
+    assert all((ChangeCosts(demo)(attempt[t : t + 1])[0] == got[t]).all() for t in range(len(attempt)))
 
 
 def test_nothing_is_found_where_nothing_stands_elsewhere():
     same = [scene(*HOME)] * 6
-    assert Finder.learn(scene(*HOME), same) is None
+    assert Finder.learn(episode(*HOME), same) is None
     noise = np.random.default_rng(0)
     rustle = [
         np.clip(scene(*HOME) + noise.integers(-3, 4, (SIZE, SIZE, 1)), 0, 255).astype(np.uint8)
         for _ in range(6)
     ]
-    assert Finder.learn(scene(*HOME), rustle) is None
+    assert Finder.learn(episode(*HOME), rustle) is None
 
 
 def test_what_is_not_found_is_taken_to_be_where_the_demo_has_it(finder):
     gone = scene(*HOME)
     gone[10:, 10:] = (150, 120, 90)
-    assert finder.shift(gone) == (0, 0)
+    assert finder.find(gone) == (((0, 0), False),)
+    # Whether it changes is not known, and costs nothing; the rest is compared as ever.
+    view = ObjectView(make_encoder("pixels"), finder)
+    costs, hidden = view.costs(view(episode(*HOME))), view(np.stack([gone] * 3))
+    alone = ObjectView(make_encoder("pixels"), finder, changes=False)
+    assert (hidden[:, -BOX_PIXELS:] == -1).all()
+    np.testing.assert_array_equal(costs(hidden), alone.costs(view(episode(*HOME)))(hidden))
 
 
 def test_the_square_moves_with_the_object(finder):
     view = ObjectView(make_encoder("pixels"), finder, share=0.5)
-    demo = view.cut(episode(*HOME))
+    (demo,) = view.cut(episode(*HOME))
     assert demo.shape == (6, 32, 32, 3)
     for place in PLACES[:4]:
-        np.testing.assert_array_equal(view.cut(episode(*place)), demo)
+        np.testing.assert_array_equal(view.cut(episode(*place))[0], demo)
 
 
 def test_at_the_edge_the_picture_is_drawn_out(finder):
     view = ObjectView(make_encoder("pixels"), finder, share=0.75)
     first = scene(19, 42)
-    seen = view.cut(first[None])[0]
+    seen = view.cut(first[None])[0][0]
     assert seen.shape == (48, 48, 3)
-    top, left = (round(at - 24) for at in finder.home)
+    top, left = (round(at - 24) for at in finder.things[0].home)
     np.testing.assert_array_equal(seen[20, -1], first[top - 7 + 20, min(SIZE - 1, left + 8 + 47)])
 
 
@@ -111,7 +240,7 @@ def test_the_same_movement_beside_an_object_elsewhere_is_preferred(finder):
     moving = VideoReward(
         episode(*HOME), ObjectView(encoder, finder), context=1, matcher="orca_progress", calibrated=True
     )
-    assert moving.matcher_settings == ({"temperature": 0.375, "floor": 0.375},)
+    assert moving.matcher_settings == ({"temperature": 0.1875, "floor": 0.375},)
     assert moving(beside).total > moving(past).total
     assert whole(past).total > whole(beside).total
 
@@ -155,23 +284,26 @@ def test_it_is_an_encoder_of_its_own(finder):
     assert (view.name, view.size, view.dim, view.spatial) == (
         encoder.name,
         encoder.size,
-        2 * encoder.dim,
+        2 * encoder.dim + BOX_PIXELS,
         encoder.spatial,
     )
+    assert view(episode(*HOME)).shape == (6, view.dim)
+    (thing,) = finder.things
     others = (
         encoder,
         ObjectView(encoder, finder, 0.75),
-        ObjectView(encoder, replace(finder, home=(9, 9))),
-        ObjectView(encoder, replace(finder, still=~finder.still)),
+        ObjectView(encoder, replace(finder, things=(replace(thing, home=(9, 9)),))),
+        ObjectView(encoder, replace(finder, things=(replace(thing, colours=thing.colours / 2),))),
+        ObjectView(encoder, replace(finder, things=(thing, thing))),
     )
-    assert len({view.fingerprint, *(one.fingerprint for one in others)}) == 5
+    assert len({view.fingerprint, *(one.fingerprint for one in others)}) == 6
 
 
 def test_frames_of_another_size_are_refused(finder):
     with pytest.raises(ValueError, match=r"the frames are 32x32 pixels and the demo's 64x64.*--look whole"):
-        finder.shift(np.zeros((32, 32, 3), np.uint8))
+        finder.find(np.zeros((32, 32, 3), np.uint8))
     with pytest.raises(ValueError, match="the frames are 32x32"):
-        Finder.learn(scene(*HOME), [np.zeros((32, 32, 3), np.uint8)] * 5)
+        Finder.learn(episode(*HOME), [np.zeros((32, 32, 3), np.uint8)] * 5)
 
 
 def test_there_is_no_stream_of_it(finder):
@@ -203,7 +335,7 @@ def test_costs_are_the_formula(demo, attempt):
         ]
     )
     wanted = np.maximum(wanted - wanted[0, 0] * (1 - np.arange(J) / (J - 1)), 0)
-    costs = ViewCosts(demo, "euclidean")
+    costs = ViewCosts(demo, "euclidean", pixels=(0,))
     got = costs(attempt)
     scale = max(1.0, wanted.max())
     np.testing.assert_allclose(got / scale, wanted / scale, atol=1e-6)

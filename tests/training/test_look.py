@@ -18,30 +18,56 @@ from orcalign.training import preset, start_run
 from orcalign.training.setup import make_reward
 
 
-@pytest.mark.parametrize("task", ["button-press", "window-open", "lever-pull", "door-lock"])
-def test_the_object_is_found_in_real_pictures(task, tmp_path):
-    """Shifts are those of the object itself, to a pixel or so, though nothing but pictures is looked at."""
+@pytest.mark.parametrize(
+    ("task", "places"),
+    [
+        ("button-press", [slice(4, 6)]),
+        ("window-open", [slice(4, 6)]),
+        ("lever-pull", [slice(4, 6)]),
+        ("door-lock", [slice(4, 6)]),
+        ("stick-push", [slice(4, 6)]),
+        # The puck, then its goal; the ball is taken before the arm has come to the hoop.
+        ("push", [slice(4, 6), slice(36, 38)]),
+    ],
+)
+def test_the_object_is_found_in_real_pictures(task, places, tmp_path):
+    """Shifts are those of the things themselves, to a pixel or so, though nothing but pictures is looked at."""
     config = AXES["method"].change(preset("laptop", task), "orca_progress")
     assert (config.encoder.look, config.collect.frame_size) == ("object", 192)
     run = start_run(config, tmp_path / "run")
     reward = make_reward(config, run.demo_folder)
     assert isinstance(reward.encoder, ObjectView)
     assert reward.encoder.side == 72
-    assert reward.encoder.finder.shift(reward.demos[0].frames[0]) == (0, 0)
+    finder = reward.encoder.finder
+    assert finder.find(reward.demos[0].frames[0]) == (((0, 0), True),) * len(places)
     env = make(task, "fast", size=192)
     rng = np.random.default_rng(0)
-    places, shifts = [], []
+    seen, found = [], []
     for k in range(12):
         observation, _ = env.reset(seed=train_seed(k, 5))
-        places.append(observation[4:6])
+        seen.append(observation)
         # An episode's first frame comes after its first action, in the demo and elsewhere: the arm has moved.
         env.step(rng.uniform(-1, 1, 4).astype(np.float32))
-        shifts.append(reward.encoder.finder.shift(np.asarray(env.render())))
+        found.append(finder.find(np.asarray(env.render())))
     env.close()
-    known = np.c_[places, np.ones(12)]
-    fitted, *_ = np.linalg.lstsq(known, np.array(shifts, float), rcond=None)
-    assert np.std(shifts, axis=0).max() > 4
-    assert np.abs(known @ fitted - shifts).max() < 2
+    for number, place in enumerate(places):
+        clear = np.array([one[number].clear for one in found])
+        shifts = np.array([one[number].shift for one in found], float)[clear]
+        known = np.c_[np.array(seen)[clear, place], np.ones(clear.sum())]
+        assert clear.sum() >= 9
+        assert np.std(shifts, axis=0).max() > 1.5
+        off = off_line(known, shifts)
+        if len(places) > 1:
+            # A few pixels of something may be taken for something else, once.
+            kept = off < off.max()
+            off = off_line(known[kept], shifts[kept])
+        assert off.max() < 2, (number, off)
+
+
+def off_line(known, shifts):
+    """By how many pixels each is off the best linear function of the known places."""
+    fitted, *_ = np.linalg.lstsq(known, shifts, rcond=None)
+    return np.abs(known @ fitted - shifts).max(axis=1)
 
 
 def test_where_no_object_stands_elsewhere_whole_pictures_are_compared(tmp_path):

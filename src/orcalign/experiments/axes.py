@@ -53,7 +53,7 @@ def _method(config: TrainConfig, value: str) -> TrainConfig:
     agent = _agent(config.agent, tuple(method.agent.items()))
     collect = _collect(config.collect, tuple(method.collect.items()))
     encoder = replace(config.encoder, **method.encoder)
-    if encoder.look == "object" and collect.frame_size is not None:
+    if encoder.look != "whole" and collect.frame_size is not None:
         # A part of such a picture still has enough to see.
         collect = _collect(collect, (("frame_size", max(collect.frame_size, OBJECT_FRAMES)),))
     return replace(config, reward=reward, agent=agent, collect=collect, encoder=encoder)

@@ -30,6 +30,7 @@ _PROGRESS = {"matcher": "orca_progress", "calibrated": True, "scale": "none", "p
 # It is not rescaled, so that values are about 10 and a penalty of 0.01 means the same in every task.
 _AHEAD = {"gamma": 0.95, "learning_rate": 3e-4, "action_penalty": 0.01}
 _OBJECT = {"look": "object"}
+_SQUARES = {"look": "square"}
 _FINE = {"look": "object", "encoder": "efficientnet-lite0-mid", "places": "worst"}
 
 
@@ -54,7 +55,9 @@ METHODS: dict[str, Method] = {
     "threshold": Method("Threshold", {"matcher": "threshold"}),
     "progress_fixed_scale": _progress("without calibration", {"calibrated": False}),
     "progress_last_frame": _progress("without progress", {"matcher": "orca"}),
+    "progress_squares": _progress("without what changed", {}, encoder=_SQUARES),
     "progress_whole": _progress("whole pictures", {}, encoder={"look": "whole"}),
+    "progress_soft": _progress("temperature as large as the floor", {"set": ("temperature=0.375",)}),
     "progress_fine": _progress("the worst of finer places", {}, encoder=_FINE),
     "progress_in_frames": _progress("progress in frames", {"progress_in": "frames"}),
     "progress_exact_end": _progress("last frame without a floor", {"set": ("last=0.5",)}),
@@ -81,7 +84,9 @@ ABLATION = (
     "orca_progress",
     "progress_fixed_scale",
     "progress_last_frame",
+    "progress_squares",
     "progress_whole",
+    "progress_soft",
     "progress_fine",
     "progress_in_frames",
     "progress_exact_end",

@@ -1,141 +1,293 @@
-"""Where the object stands, seen in an episode's first frame.
+"""Where the things stand that a video is about, seen in an episode's first frame.
 
 What differs there from the first frames of other episodes is what stands elsewhere each time; it is looked for in the
 demo's first frame by shifting it until it fits. What moves within the first step is whoever acts, and is not looked at:
-it is found in its own place wherever the object stands. Nothing but pictures is used.
+it is found in its own place wherever the things stand. Nothing but pictures is used.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import final
+from typing import NamedTuple, final
 
 import numpy as np
 import numpy.typing as npt
 from scipy import ndimage
 
 Frame = npt.NDArray[np.uint8]
+Frames = npt.NDArray[np.uint8]
 Floats = npt.NDArray[np.float32]
 Mask = npt.NDArray[np.bool_]
+Pixels = tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]
+"""Rows [N] and columns [N]."""
 Shift = tuple[int, int]
 """Rows down and columns to the right."""
 
 BLUR = 1 / 256
-"""Standard deviation as a share of the picture's height; more would melt small objects into their surroundings."""
+"""Standard deviation as a share of the picture's height; more would melt small things into their surroundings."""
 DIFFERENT = 25.0
 """Sum over colours (of 255 each) from which on two pixels show different things."""
+OFTEN = 0.3
+"""Share of other first frames from which a pixel differs if it shows something that stands elsewhere in them. Not a
+half: where a thing is moved by little, most first frames show it in the same pixels."""
+RIM = 2
+"""Pixels around a thing that are looked at as well, and within which two are one."""
 MARGIN = 1 / 64
 """Around what moves within the first step, as a share of the picture's height: other first steps lead elsewhere."""
 FAR = 0.15
-"""How far the object is looked for, as a share of the picture's smaller side."""
+"""How far a thing is looked for, as a share of the picture's smaller side."""
 COARSE = 2
 """Pixels from one try to the next, before the best one is refined."""
 SAMPLES = 500
-"""Pixels of the object that are compared, at most."""
-FEWEST = 8
-"""Pixels that are enough of an object to look for."""
+"""Pixels of a thing that are compared, at most."""
+FEWEST = 12
+"""Pixels that are enough of a thing to look for."""
 AGREE = 0.045
-"""How far apart, as a share of the picture's smaller side, two first frames may see the object of the demo."""
+"""How far apart, as a share of the picture's smaller side, two first frames may see the same thing of the demo."""
+TOGETHER = 2.0
+"""Pixels by which the shifts of two things differ (median) if the two are one: a box, and a mark that goes with it."""
+CLEAR = 0.7
+"""Misfit in units of a thing's contrast up to which it is in sight; beyond, it is hidden in part or altogether."""
+CHANGES = 0.05
+"""Share of a thing's pixels that change in the demo if it is one that the demo is about."""
+
+
+class Found(NamedTuple):
+    """A thing in an episode's first frame."""
+
+    shift: Shift
+    """By how much it is off the demo's."""
+    clear: bool
+    """Whether it is in sight, so that one can tell when it changes."""
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Thing:
+    """Something that stands elsewhere in every episode; all places are those in the demo."""
+
+    looked_at: Pixels
+    """[N] Its pixels, some of them if it is large, and a rim."""
+    colours: Floats
+    """[N,3] Of these."""
+    body: Pixels
+    """[M] Its pixels, some of them if it is large, without the rim."""
+    home: tuple[int, int]
+    """Row and column of its middle."""
+
+    def find(self, first: Floats) -> Found:
+        """By how much it is off the demo's in a blurred first frame [H,W,3]; not found, by 0."""
+        (up, left), error = _search(self.colours, self.looked_at, first)
+        misfit = error / _contrast(self.colours)
+        return Found((-up, -left) if misfit < 1 else (0, 0), misfit <= CLEAR)
+
+    def changed(self, frames: Frames, shift: Shift) -> Mask:
+        """Where it stood in the first of these frames [T,H,W,3]: which of its pixels [T,M] show something else now."""
+        rows, columns = (
+            np.clip(at + by, 0, room - 1)
+            for at, by, room in zip(self.body, shift, frames.shape[1:3], strict=True)
+        )
+        # Only what is looked at has to be blurred, with as much around it as the blur reaches.
+        reach = 1 + int(4 * BLUR * frames.shape[1] + 0.5)
+        top, left = max(0, int(rows.min()) - reach), max(0, int(columns.min()) - reach)
+        part = frames[:, top : rows.max() + reach + 1, left : columns.max() + reach + 1]
+        seen = blurred(part, frames.shape[1])[:, rows - top, columns - left]
+        out: Mask = np.abs(seen - seen[0]).sum(-1) > DIFFERENT
+        return out
 
 
 @final
 @dataclass(frozen=True, eq=False)
 class Finder:
-    """Finds the object of the demo in the first frames of other episodes.
+    """Finds the things of a demo in the first frames of other episodes.
 
     >>> def scene(row, column):
     ...     frame = np.full((64, 64, 3), 90, np.uint8)
     ...     frame[row : row + 7, column : column + 7] = (220, 40, 40)
     ...     return frame
     >>> others = [scene(*at) for at in ((21, 22), (21, 37), (35, 22), (36, 37), (20, 30))]
-    >>> finder = Finder.learn(scene(28, 30), others)
-    >>> finder.home, finder.shift(scene(30, 24)), finder.shift(scene(28, 30))
-    ((31, 33), (2, -6), (0, 0))
-    >>> Finder.learn(scene(28, 30), [scene(28, 30)] * 5) is None
+    >>> demo = np.stack([scene(28, 30), scene(28, 34), scene(28, 38)])
+    >>> finder = Finder.learn(demo, others)
+    >>> [thing.home for thing in finder.things], finder.find(scene(30, 24))
+    ([(31, 33)], (Found(shift=(2, -6), clear=True),))
+    >>> Finder.learn(demo, [scene(28, 30)] * 5) is None
     True
     """
 
-    shown: Floats
-    """[H,W,3] The demo's first frame, blurred."""
-    empty: Floats
-    """[H,W,3] What first frames of other episodes have in common, blurred."""
-    still: Mask
-    """[H,W] Where nothing moved within a first step: where the object is looked for."""
-    home: tuple[int, int]
-    """Row and column of the object in the demo."""
+    things: tuple[Thing, ...]
+    """One at least, in the order in which they change in the demo."""
+    size: tuple[int, int]
+    """Height and width of the pictures."""
 
     @classmethod
-    def learn(cls, shown: Frame, firsts: Sequence[Frame], nexts: Sequence[Frame] = ()) -> Finder | None:
-        """From first frames alone; None if there is no object to find: very small, or always in one place.
+    def learn(cls, demo: Frames, firsts: Sequence[Frame], nexts: Sequence[Frame] = ()) -> Finder | None:
+        """From pictures alone; None if there is nothing to find: very small, or always in one place.
+
+        Things that do not change in the demo are left out, unless none does.
 
         Args:
-            shown: the demo's first frame, uint8 [H,W,3].
-            firsts: first frames of other episodes, uint8 [H,W,3]; five or more, with the object here and there.
+            demo: uint8 [J,H,W,3].
+            firsts: first frames of other episodes, uint8 [H,W,3]; five or more, with the things here and there.
             nexts: the same episodes after a step of any kind, as many as firsts; what has moved by then is whoever
-                acts, and would be found in its own place wherever the object stands. Left out, nobody is there.
+                acts, and would be found in its own place wherever the things stand. Left out, nobody is there.
         """
+        height, width = demo.shape[1:3]
         for frame in (*firsts, *nexts):
-            _check_size(shown.shape, frame.shape)
-        demo, others = _blurred(shown), [_blurred(first) for first in firsts]
-        empty = np.median(np.stack(others), axis=0).astype(np.float32)
-        moved = np.zeros(demo.shape[:2], bool)
+            _check_size((height, width), frame.shape)
+        others = [blurred(first) for first in firsts]
+        moved = np.zeros((height, width), bool)
         for first, after in zip(others, nexts, strict=bool(nexts)):
-            moved |= np.abs(first - _blurred(after)).sum(-1) > DIFFERENT
-        still = ~ndimage.binary_dilation(moved, iterations=max(1, round(MARGIN * len(moved))))
-        looks = [_look(first, empty, demo, still) for first in others]
-        homes = np.array([(at[0] - by[0], at[1] - by[1]) for at, by in looks if by is not None])
-        if not len(homes):
-            return None
-        home = np.median(homes, axis=0)
-        # Each of them has looked for its own object; only if nearly all meet in one place there is one to find.
-        agree = np.abs(homes - home).max(axis=1) <= AGREE * min(demo.shape[:2])
-        if 4 * agree.sum() <= 3 * len(firsts):
-            return None
-        return cls(demo, empty, still, (int(home[0]), int(home[1])))
+            moved |= np.abs(first - blurred(after)).sum(-1) > DIFFERENT
+        still = ~ndimage.binary_dilation(moved, iterations=max(1, round(MARGIN * height)))
+        shown = blurred(demo[0])
+        seen = [one for k in range(len(others)) for one in _candidates(k, others, still, shown)]
+        things = []
+        for group in _meetings(seen, AGREE * min(height, width), len(firsts)):
+            thing = _typical(group)
+            changed = thing.changed(demo, (0, 0)).mean(axis=1)
+            things.append((thing, changed.max(), int(np.argmax(changed >= changed.max() / 2))))
+        about = [one for one in things if one[1] >= CHANGES] or things[:1]
+        about.sort(key=lambda one: one[2])
+        return cls(tuple(thing for thing, _, _ in about), (height, width)) if about else None
 
-    def shift(self, first: Frame) -> Shift:
-        """By how much the object of the episode that begins with ``first`` is off the demo's; not found, by 0."""
-        _check_size(self.shown.shape, first.shape)
-        return _look(_blurred(first), self.empty, self.shown, self.still)[1] or (0, 0)
+    def find(self, first: Frame) -> tuple[Found, ...]:
+        """Each thing in the episode that begins with ``first``."""
+        _check_size(self.size, first.shape)
+        seen = blurred(first)
+        return tuple(thing.find(seen) for thing in self.things)
+
+
+@dataclass(frozen=True, eq=False)
+class _Candidate:
+    """What stands elsewhere in one first frame, and where the demo seems to have it."""
+
+    episode: int
+    looked_at: Pixels
+    colours: Floats
+    body: Pixels
+    shift: Shift
+    """Against the demo."""
+    misfit: float
+    """How much it differs there, in units of its own contrast."""
+
+    @property
+    def home(self) -> tuple[float, float]:
+        rows, columns = self.body
+        return rows.mean() - self.shift[0], columns.mean() - self.shift[1]
+
+
+def _candidates(episode: int, firsts: list[Floats], still: Mask, shown: Floats) -> list[_Candidate]:
+    """All that stands elsewhere in one of the first frames, and is seen in the demo's."""
+    first = firsts[episode]
+    differs = [np.abs(first - other).sum(-1) > DIFFERENT for k, other in enumerate(firsts) if k != episode]
+    there = ndimage.binary_opening((np.mean(differs, axis=0) >= OFTEN) & still) if differs else still & False
+    parts, count = ndimage.label(ndimage.binary_dilation(there, iterations=RIM))
+    found = []
+    for number in range(1, count + 1):
+        body = _pixels((parts == number) & there)
+        if len(body[0]) < FEWEST:
+            continue
+        looked_at = _some(_pixels((parts == number) & still))
+        colours = first[looked_at]
+        shift, error = _search(colours, looked_at, shown)
+        contrast = _contrast(colours)
+        # One colour is the table where other episodes have something, and fits anywhere.
+        if contrast > DIFFERENT / 2 and error < contrast:
+            found.append(_Candidate(episode, looked_at, colours, body, shift, error / contrast))
+    return found
+
+
+def _meetings(seen: list[_Candidate], near: float, episodes: int) -> list[list[_Candidate]]:
+    """Groups of candidates from more than half of the episodes that meet in one place of the demo, largest first.
+
+    Each first frame has looked for its own things; only where most of them meet there is one.
+    """
+    groups: list[list[_Candidate]] = []
+    left = list(seen)
+    while left:
+        homes = np.array([one.home for one in left])
+        close = np.abs(homes[:, None] - homes).max(-1) <= near
+        votes = [len({left[k].episode for k in np.flatnonzero(row)}) for row in close]
+        best = int(np.argmax(votes))
+        if 2 * votes[best] <= episodes:
+            break
+        groups.append([left[k] for k in np.flatnonzero(close[best])])
+        left = [one for k, one in enumerate(left) if not close[best][k]]
+    groups.sort(key=lambda group: -float(np.median([len(one.body[0]) for one in group])))
+    apart: list[list[_Candidate]] = []
+    for group in groups:
+        if not any(_one_thing(group, other) for other in apart):
+            apart.append(group)
+    return apart
+
+
+def _one_thing(group: list[_Candidate], other: list[_Candidate]) -> bool:
+    """Whether two groups always move alike."""
+    there = {one.episode: one.shift for one in other}
+    differ = [
+        np.abs(np.subtract(one.shift, there[one.episode])).max() for one in group if one.episode in there
+    ]
+    return bool(differ) and float(np.median(differ)) <= TOGETHER
+
+
+def _typical(group: list[_Candidate]) -> Thing:
+    """The candidate of a group that is most like the others in place and size, and fits the demo best."""
+    home = np.median([one.home for one in group], axis=0)
+    size = np.median([len(one.body[0]) for one in group])
+    chosen = min(
+        group,
+        key=lambda one: (
+            np.abs(np.subtract(one.home, home)).max() / (1 + np.sqrt(size))
+            + one.misfit
+            + abs(np.log(len(one.body[0]) / size))
+        ),
+    )
+    down, right = chosen.shift
+    looked_at = chosen.looked_at[0] - down, chosen.looked_at[1] - right
+    rows, columns = _some(chosen.body)
+    return Thing(looked_at, chosen.colours, (rows - down, columns - right), (int(home[0]), int(home[1])))
 
 
 def _check_size(demo: tuple[int, ...], frame: tuple[int, ...]) -> None:
-    if demo != frame:
+    if demo != frame[:2]:
         raise ValueError(
             f"the frames are {frame[1]}x{frame[0]} pixels and the demo's {demo[1]}x{demo[0]}, so that an object "
             "cannot be found in both; make them the same size, or compare whole pictures (--look whole)."
         )
 
 
-def _look(first: Floats, empty: Floats, shown: Floats, still: Mask) -> tuple[tuple[int, int], Shift | None]:
-    """The middle of what stands elsewhere in a first frame, and its shift against the demo, if it is found there."""
-    differs = np.abs(first - empty).sum(-1)
-    there = ndimage.binary_opening((differs > DIFFERENT) & still)
-    if there.sum() < FEWEST:
-        return (0, 0), None
-    rows, columns = np.nonzero(there)
-    middle = int(rows.mean()), int(columns.mean())
-    rows, columns = np.nonzero(ndimage.binary_dilation(there, iterations=2) & still)
-    if len(rows) > SAMPLES:
-        some = np.linspace(0, len(rows) - 1, SAMPLES).astype(int)
-        rows, columns = rows[some], columns[some]
-    shift, error = _search(first[rows, columns], rows, columns, shown)
-    # Nowhere better than where there is nothing: it is hidden, or not the demo's object.
-    return middle, shift if error < differs[rows, columns].mean() else None
+def _pixels(mask: Mask) -> Pixels:
+    rows, columns = np.nonzero(mask)
+    return rows, columns
 
 
-def _search(
-    wanted: Floats, rows: npt.NDArray[np.intp], columns: npt.NDArray[np.intp], shown: Floats
-) -> tuple[Shift, float]:
-    """By how much the pixels ``wanted`` [N,3] are shifted against the demo, and how much they differ there."""
+def _some(pixels: Pixels) -> Pixels:
+    """Not more of them than are needed, evenly chosen."""
+    rows, columns = pixels
+    if len(rows) <= SAMPLES:
+        return rows, columns
+    some = np.linspace(0, len(rows) - 1, SAMPLES).astype(int)
+    return rows[some], columns[some]
+
+
+def _contrast(colours: Floats) -> float:
+    """How much pixels [N,3] differ from their mean: as far off is a place that has nothing of them."""
+    return float(np.abs(colours - colours.mean(axis=0)).sum(-1).mean())
+
+
+def _search(wanted: Floats, pixels: Pixels, shown: Floats) -> tuple[Shift, float]:
+    """By how much the pixels ``wanted`` [N,3] are shifted against a picture, and how much they differ there."""
+    rows, columns = pixels
     reach = COARSE * round(FAR * min(shown.shape[:2]) / COARSE)
-    padded = np.pad(shown, ((reach, reach), (reach, reach), (0, 0)), mode="edge")
+    # Things may stand beyond the demo's edge by as much again.
+    edge = 2 * reach
+    padded = np.pad(shown, ((edge, edge), (edge, edge), (0, 0)), mode="edge")
 
     def best(down: npt.NDArray[np.intp], right: npt.NDArray[np.intp]) -> tuple[int, int, float]:
         """Of these shifts; of two equally good ones the nearer."""
         down, right = (one.ravel() for one in np.meshgrid(down, right, indexing="ij"))
-        there = padded[rows - down[:, None] + reach, columns - right[:, None] + reach]
+        there = padded[rows - down[:, None] + edge, columns - right[:, None] + edge]
         # What is hidden behind the arm may differ by much without saying much.
         errors = np.minimum(np.abs(wanted - there).sum(-1), 6 * DIFFERENT).mean(-1)
         k = np.lexsort((np.hypot(down, right), errors))[0]
@@ -147,7 +299,10 @@ def _search(
     return (y, x), error
 
 
-def _blurred(frame: Frame) -> Floats:
-    width = BLUR * len(frame)
-    blurred: Floats = ndimage.gaussian_filter(frame.astype(np.float32), (width, width, 0))
-    return blurred
+def blurred(frames: npt.NDArray[np.uint8], height: int | None = None) -> Floats:
+    """A frame [H,W,3] or several, without the grain of single pixels; of a part, as high a blur as of the whole."""
+    width = BLUR * (frames.shape[-3] if height is None else height)
+    smooth: Floats = ndimage.gaussian_filter(
+        frames.astype(np.float32), (*(0,) * (frames.ndim - 3), width, width, 0)
+    )
+    return smooth

@@ -1,14 +1,17 @@
-"""Look where the object is: the beginning of a demo compared whole, its end around the object, wherever that stands.
+"""Look where the object is: around it, wherever it stands, and at what became of it.
 
 A demo shows its object in one place; an attempt has it in another. Compared picture by picture, an arm that goes
 where the demo's arm went looks better than one that goes to the object: the arm is large and the object small. So the
 nearer a demo frame is to the demo's end, the more it is compared within a square that moves with the object, and the
-less as a whole picture, which tells the way there.
+less as a whole picture, which tells the way there. And an arm that goes where the demo's arm went and leaves the object
+alone looks as good as one that takes it along. So, beside that, it is asked which of the object's own pixels show
+something else than in the beginning, and whether these are those that do so in the demo.
 """
 
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Sequence
 from typing import final
 
 import numpy as np
@@ -18,42 +21,62 @@ from orcalign.encoders import Encoder, Progress, num_places
 from orcalign.encoders.protocol import Features, Frames
 from orcalign.matching import along_path
 from orcalign.matching.match import FloatArray
-from orcalign.rewards.finder import Finder, Frame
+from orcalign.rewards.finder import Finder, Shift
 from orcalign.rewards.frame_costs import FrameCosts, PlaceCosts
 
 SIDE = 3 / 8
 """Of the square, as a share of the picture's smaller side."""
 WORST = 1 / 4
 """Share of the square's places, where only those count that differ most."""
-SCALE = 3 / 8
-"""Floor and temperature, as a share of the demo's reach in each view."""
+FLOOR = 3 / 8
+"""As a share of the demo's reach in each view."""
+TEMPERATURE = 3 / 16
+"""The same. Half the floor: what is not yet done is to count for little, however well the arm is placed."""
+CHANGE = 3 / 4
+"""What it costs if a thing that has changed in the demo has not, as a share of the reach: twice the floor."""
+
+
+UNKNOWN = -1.0
+"""In the place of 1 (changed) or 0."""
 
 
 @final
 class ObjectView:
-    """An `Encoder` that sees whole pictures and, beside them, a square which moves with the object.
+    """An `Encoder` that sees whole pictures and, beside them, a square which moves with each thing, and its pixels.
 
-    The object is found in the first frame of what it is given, so it is for whole episodes and whole demos: a row
-    depends on its frame and on the first one. Features are those of the whole picture, then those of the square;
-    `costs` compares them. In a map each place counts the same: what is bright or busy would outweigh the rest.
+    Things are found in the first frame of what it is given, so it is for whole episodes and whole demos: a row
+    depends on its frame and on the first one. Features are those of the whole picture, those of each square, and for
+    each pixel of each thing whether it has changed (1 or 0; -1 where the thing is hidden in the first frame); `costs`
+    compares them. In a map each place counts the same: what
+    is bright or busy would outweigh the rest.
 
     Args:
-        encoder: what sees both.
-        finder: finds the object.
-        share: side of the square as a share of the picture's smaller side.
-        worst: share of the square's places that count, those that differ most (with cosines); 1 for all of them.
+        encoder: what sees pictures and squares.
+        finder: finds the things.
+        share: side of the squares as a share of the picture's smaller side.
+        worst: share of a square's places that count, those that differ most (with cosines); 1 for all of them.
+        changes: whether what became of the things counts.
     """
 
-    def __init__(self, encoder: Encoder, finder: Finder, share: float = SIDE, worst: float = 1.0) -> None:
-        self._encoder, self.finder, self._worst = encoder, finder, worst
+    def __init__(
+        self,
+        encoder: Encoder,
+        finder: Finder,
+        share: float = SIDE,
+        worst: float = 1.0,
+        changes: bool = True,
+    ) -> None:
+        self._encoder, self.finder, self._worst, self._changes = encoder, finder, worst, changes
         self._places = num_places(encoder)
-        height, width = finder.shown.shape[:2]
-        self.side = round(share * min(height, width))
-        # In the demo the square does not leave the picture; elsewhere its edge is drawn out.
-        self._top, self._left = (
-            int(np.clip(at - self.side // 2, 0, room - self.side))
-            for at, room in zip(finder.home, (height, width), strict=True)
-        )
+        self.side = round(share * min(finder.size))
+        # In the demo a square does not leave the picture; elsewhere its edge is drawn out.
+        self._corners = [
+            tuple(
+                int(np.clip(at - self.side // 2, 0, room - self.side))
+                for at, room in zip(thing.home, finder.size, strict=True)
+            )
+            for thing in finder.things
+        ]
 
     @property
     def name(self) -> str:
@@ -72,104 +95,202 @@ class ObjectView:
 
     @property
     def dim(self) -> int:
-        """Twice the encoder's."""
-        return 2 * self._encoder.dim
+        """The encoder's for the whole picture and for each square, and a number for each pixel of a thing."""
+        return (1 + len(self.finder.things)) * self._encoder.dim + sum(self._pixels)
 
     @property
     def fingerprint(self) -> str:
         """Hex digest of the encoder, and of what it is shown."""
         seen = hashlib.sha256(self._encoder.fingerprint.encode())
-        seen.update(repr((self.side, self.finder.home)).encode())
-        for picture in (self.finder.shown, self.finder.empty, self.finder.still):
-            seen.update(picture.tobytes())
+        seen.update(repr((self.side, [thing.home for thing in self.finder.things])).encode())
+        for thing in self.finder.things:
+            for array in (*thing.looked_at, thing.colours, *thing.body):
+                seen.update(array.tobytes())
         return seen.hexdigest()
 
     def __call__(self, frames: Frames, progress: Progress | None = None) -> Features:
-        """Features [T, 2D] of an episode's frames [T,H,W,3]."""
-        views = self._encoder(frames), self._encoder(self.cut(frames), progress)
-        return np.concatenate([_places_alike(view, self._places) for view in views], axis=1)
+        """Features [T, dim] of an episode's frames [T,H,W,3]."""
+        found = self.finder.find(frames[0])
+        views = [self._encoder(frames, progress)]
+        views += [self._encoder(self._cut(frames, k, one.shift)) for k, one in enumerate(found)]
+        changed = [
+            thing.changed(frames, one.shift).astype(np.float32)
+            if one.clear
+            else np.full((len(frames), len(thing.body[0])), UNKNOWN, np.float32)
+            for thing, one in zip(self.finder.things, found, strict=True)
+        ]
+        return np.concatenate([*(_places_alike(view, self._places) for view in views), *changed], axis=1)
 
     def costs(self, demo_features: npt.ArrayLike, distance: str = "cosine") -> ViewCosts:
         """What compares episodes with a demo, both seen by this encoder."""
-        return ViewCosts(demo_features, distance, self._places, self._worst)
+        return ViewCosts(demo_features, distance, self._places, self._worst, self._pixels, self._changes)
 
-    def cut(self, frames: Frames) -> Frames:
-        """The square of each frame: [T,H,W,3] → [T,S,S,3]."""
-        rows, columns = self.square(frames[0])
-        return np.ascontiguousarray(frames[:, rows][:, :, columns])
+    def cut(self, frames: Frames) -> tuple[Frames, ...]:
+        """The squares of each frame, one for each thing: [T,H,W,3] → [T,S,S,3] each."""
+        found = self.finder.find(frames[0])
+        return tuple(self._cut(frames, k, one.shift) for k, one in enumerate(found))
 
-    def square(self, first: Frame) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]:
-        """Rows [S] and columns [S] of the square in an episode that begins with ``first`` [H,W,3]."""
-        down, right = self.finder.shift(first)
+    def square(self, thing: int, shift: Shift) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]:
+        """Rows [S] and columns [S] of a thing's square where the thing is shifted by so much."""
         rows, columns = (
-            np.clip(np.arange(start, start + self.side), 0, room - 1)
-            for start, room in zip((self._top + down, self._left + right), first.shape[:2], strict=True)
+            np.clip(np.arange(start, start + self.side) + by, 0, room - 1)
+            for start, by, room in zip(self._corners[thing], shift, self.finder.size, strict=True)
         )
         return rows, columns
+
+    def _cut(self, frames: Frames, thing: int, shift: Shift) -> Frames:
+        rows, columns = self.square(thing, shift)
+        return np.ascontiguousarray(frames[:, rows][:, :, columns])
+
+    @property
+    def _pixels(self) -> tuple[int, ...]:
+        return tuple(len(thing.body[0]) for thing in self.finder.things)
 
 
 @final
 class ViewCosts:
-    """Distances of an episode to a demo in two views, in units of what changes in the demo.
+    """Distances of an episode to a demo in several views, in units of what changes in the demo.
 
-        cost[t, j] = max(0, (1 - s[j]) * whole[t, j] + s[j] * square[t, j] - start * (1 - j / (J - 1)))
+        view[t, j]    = max(0, (1 - s[j]) * whole[t, j] + s[j] * square[t, j] - start * (1 - j / (J - 1)))
+        change[t, j]  = mean over things of |A xor D| / max(|A or D|, n / 2)
+        cost          = max(view, 3/4 change)
 
     whole and square are distances within each view, divided by the largest between two of the demo's frames; s rises
     from 0 to 1 along the demo's path. start is what the sum is in the first frame: the arm begins where it always
-    begins, and so looks moved in the square until it has come to the object.
+    begins, and so looks moved in the square until it has come to the object. With several things the square is that
+    of the one whose turn it is in the demo: the first that has not yet half changed, in the end the last.
+
+    A and D are the pixels of a thing that show something else than in the first frame, in frame t of the episode and
+    in frame j of the demo; n is how many these are at most in the demo. With a floor of 3/8 of the reach a frame can
+    be occupied if no more than half of these pixels differ; whether it is, the views say.
 
     Args:
-        demo_features: [J, 2D], of an `ObjectView`.
+        demo_features: [J, dim], of an `ObjectView`: the whole picture, a square for each thing, pixels of each thing.
         distance: "cosine" or "euclidean".
         places: in the map of each view.
-        worst: share of the square's places that count, those that differ most; with cosines.
+        worst: share of a square's places that count, those that differ most; with cosines.
+        pixels: how many each thing has, in the order in which they change in the demo.
+        changes: whether their changes count.
 
-    >>> costs = ViewCosts(np.array([[0.0, 0.0], [1.0, 2.0], [2.0, 4.0]]), "euclidean")
+    >>> costs = ViewCosts(np.array([[0.0, 0.0], [1.0, 2.0], [2.0, 4.0]]), "euclidean", pixels=(0,))
     >>> costs(np.array([[0.0, 2.0], [1.0, 2.0], [2.0, 4.0]])).tolist()
     [[0.0, 0.25, 0.5], [0.5, 0.0, 0.5], [1.0, 0.5, 0.0]]
+
+    The object is taken along in the demo, and left alone here; all else looks the same:
+
+    >>> demo = np.array([[0.0, 0.0, 0.0, 0.0], [1.0, 2.0, 0.0, 0.0], [2.0, 4.0, 1.0, 1.0]])
+    >>> costs = ViewCosts(demo, "euclidean", pixels=(2,))
+    >>> costs(demo * [1, 1, 0, 0])[:, -1].tolist(), costs(demo)[:, -1].tolist()
+    ([1.0, 0.75, 0.75], [1.0, 0.75, 0.0])
     """
 
     def __init__(
-        self, demo_features: npt.ArrayLike, distance: str = "cosine", places: int = 1, worst: float = 1.0
+        self,
+        demo_features: npt.ArrayLike,
+        distance: str = "cosine",
+        places: int = 1,
+        worst: float = 1.0,
+        pixels: Sequence[int] = (),
+        changes: bool = True,
     ) -> None:
         features = np.asarray(demo_features)
         self.num_frames, self.dim = features.shape
-        whole, square = np.split(features, 2, axis=1)
+        width = (self.dim - sum(pixels)) // (1 + len(pixels))
+        self._ends = np.cumsum([width] * (1 + len(pixels)) + list(pixels))[:-1]
+        whole, *rest = np.split(features, self._ends, axis=1)
+        squares, changed = rest[: len(pixels)], rest[len(pixels) :]
         by_place = worst < 1 and distance == "cosine"
-        self._views: list[FrameCosts | PlaceCosts] = [
-            FrameCosts(whole, distance),
-            PlaceCosts(square, places, worst) if by_place else FrameCosts(square, distance),
-        ]
+        self._views: list[FrameCosts | PlaceCosts] = [FrameCosts(whole, distance)]
+        for square in squares:
+            self._views.append(
+                PlaceCosts(square, places, worst) if by_place else FrameCosts(square, distance)
+            )
         between = [view.between_demo_frames() for view in self._views]
         # A view in which nothing changes has no unit, and all distances in it are 0 anyway.
         self._reach = [float(pairs.max()) or 1.0 for pairs in between]
         # Cosine distances are squares: their roots add up along a straight way.
         steps = np.sqrt(between[0]) if distance == "cosine" else between[0]
         self._near = np.cumsum(along_path(steps)) if self.num_frames > 1 else np.zeros(1)
+        self._turn = _turns(changed, self.num_frames)
+        self._changes = {
+            number: ChangeCosts(one) for number, one in enumerate(changed) if changes and (one > 0).any()
+        }
 
     def __call__(self, features: npt.ArrayLike) -> FloatArray:
-        """Costs [T, J] of an episode's features [T, 2D]; each row depends on the first one as well."""
+        """Costs [T, J] of an episode's features [T, dim]; each row depends on the first one as well."""
         rows = np.asarray(features)
         if rows.ndim != 2 or rows.shape[1] != self.dim:
             raise ValueError(
                 f"features have shape {rows.shape} and the demo's rows {self.dim}; both must come from the same "
                 f"ObjectView."
             )
-        whole, square = (
-            view(part) / reach
-            for view, part, reach in zip(self._views, np.split(rows, 2, axis=1), self._reach, strict=True)
-        )
-        cost = (1 - self._near) * whole + self._near * square
+        parts = np.split(rows, self._ends, axis=1)
+        views, changed = parts[: len(self._views)], parts[len(self._views) :]
+        cost = self._seen([view(part) for view, part in zip(self._views, views, strict=True)])
         left = 1 - np.arange(self.num_frames) / max(1, self.num_frames - 1)
-        out: FloatArray = np.maximum(cost - cost[0, 0] * left, 0)
+        cost = np.maximum(cost - cost[0, 0] * left, 0)
+        return self._with_changes(cost, [one(changed[number]) for number, one in self._changes.items()])
+
+    def between_demo_frames(self) -> FloatArray:
+        """Costs [J, J] of the demo's frames to one another."""
+        cost = self._seen([view.between_demo_frames() for view in self._views])
+        return self._with_changes(cost, [one.between_demo_frames() for one in self._changes.values()])
+
+    def _seen(self, distances: list[FloatArray]) -> FloatArray:
+        """One matrix [T, J] of those in each view."""
+        views = [pairs / reach for pairs, reach in zip(distances, self._reach, strict=True)]
+        out: FloatArray = (1 - self._near) * views[0] + self._near * np.choose(self._turn, views)
+        return out
+
+    def _with_changes(self, cost: FloatArray, changes: list[FloatArray]) -> FloatArray:
+        return np.maximum(cost, CHANGE * sum(changes) / len(changes)) if changes else cost
+
+
+@final
+class ChangeCosts:
+    """How much of what has changed differs: |A xor D| / max(|A or D|, n / 2) for sets of pixels.
+
+    n is the most that changes in the demo; where next to nothing has changed, next to nothing differs. What is not
+    known costs nothing.
+
+    Args:
+        demo: [J, M] 1 for what has changed in a demo frame, else 0; something must have.
+
+    >>> costs = ChangeCosts(np.array([[0, 0, 0, 0], [1, 1, 0, 0], [1, 1, 1, 1]]))
+    >>> costs(np.array([[0, 0, 0, 0], [1, 0, 0, 0], [0, 1, 1, 1]])).tolist()
+    [[0.0, 1.0, 1.0], [0.5, 0.5, 0.75], [1.0, 0.75, 0.25]]
+    """
+
+    def __init__(self, demo: npt.ArrayLike) -> None:
+        self._demo = np.asarray(demo, np.float64)
+        self._sums = self._demo.sum(axis=1)
+
+    def __call__(self, changed: npt.ArrayLike) -> FloatArray:
+        """Costs [T, J], in [0, 1], of what has changed in an episode [T, M]: 1 or 0, or -1 in rows that do not tell."""
+        rows = np.asarray(changed, np.float64)
+        # Whole numbers, so that a row has the same bits alone and in company.
+        both = rows @ self._demo.T
+        either = rows.sum(axis=1)[:, None] + self._sums - both
+        out: FloatArray = (either - both) / np.maximum(either, self._sums.max() / 2)
+        out[(rows < 0).any(axis=1)] = 0
         return out
 
     def between_demo_frames(self) -> FloatArray:
         """Costs [J, J] of the demo's frames to one another."""
-        whole, square = (
-            view.between_demo_frames() / reach for view, reach in zip(self._views, self._reach, strict=True)
-        )
-        return (1 - self._near) * whole + self._near * square
+        return self(self._demo)
+
+
+def _turns(changed: Sequence[npt.NDArray[np.floating]], num_frames: int) -> npt.NDArray[np.intp]:
+    """Number [J] of the view whose turn it is in each demo frame: 0 for the whole picture, then the things' squares.
+
+    >>> _turns([np.array([[0, 0], [1, 0], [1, 1], [1, 1]]), np.array([[0], [0], [0], [1]])], 4).tolist()
+    [1, 1, 2, 2]
+    """
+    turn = np.full(num_frames, len(changed))
+    for number in reversed(range(len(changed) - 1)):
+        shares = changed[number].mean(axis=1)
+        turn[: int(np.argmax(shares >= shares.max() / 2)) + 1] = number + 1
+    return turn
 
 
 def _places_alike(features: Features, places: int) -> Features:

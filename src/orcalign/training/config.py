@@ -20,7 +20,7 @@ from orcalign.rewards.settings import UNITS, RewardSettings, check_matcher_setti
 from orcalign.training.ranges import Ramp, require, share_or_count
 
 DEMO_KINDS = ("misaligned", "aligned", *CATEGORIES, "mixed")
-LOOKS = ("whole", "object")
+LOOKS = ("whole", "square", "object")
 PLACES = ("all", "worst")
 SCALES = ("first", "best", "none")
 AUTO = "auto"
@@ -173,9 +173,10 @@ class EncoderConfig:
     weights: str | None = None
     """File, folder or hub name of its weights, where it needs one."""
     look: str = "whole"
-    """What is compared: whole pictures; or (object), the nearer to the demo's end, the more a square of 3/8 of the
-    picture that moves with the object. Where no object is found in the first frames, with several demos, and with
-    videos of another size than the drawn frames, it is whole pictures."""
+    """What is compared: whole pictures; or (square), the nearer to the demo's end, the more a square of 3/8 of the
+    picture that moves with the object; or (object), that and what became of the object itself. Where no object is found
+    in the first frames, with several demos, and with videos of another size than the drawn frames, it is whole
+    pictures."""
     places: str = "all"
     """Of the object's square: all its places count alike, or (worst) the quarter of them that differs most. With cosine
     distances."""
@@ -291,13 +292,13 @@ class TrainConfig:
             )
         if self.encoder.places == "worst":
             for name, value, needed in (
-                ("look", self.encoder.look, "object"),
-                ("distance", self.reward.distance, "cosine"),
+                ("look", self.encoder.look, ("object", "square")),
+                ("distance", self.reward.distance, ("cosine",)),
             ):
-                if value != needed:
+                if value not in needed:
                     raise ValueError(
                         f"places is 'worst', which picks among the places of the object's square by their cosines, and "
-                        f"{name} is {value!r}; use --{name} {needed}, or --places all."
+                        f"{name} is {value!r}; use --{name} {needed[0]}, or --places all."
                     )
 
 

@@ -18,7 +18,7 @@ from orcalign.training.run_folder import MetricsLog, RunFolder
 from orcalign.training.schedule import Schedule
 from orcalign.training.setup import choose_device, limit_threads, make_players
 
-FOUND = "the object was found in the first frames: the end of the video is compared around it"
+FOUND = "something to look at was found in the first frames: the end of the video is compared around it"
 NOT_FOUND = (
     "whole pictures are compared: no object was found in the first frames, or the demo is not one video of the size of "
     "the drawn frames"
@@ -64,7 +64,7 @@ class Training:
             view = isinstance(reward.encoder, ObjectView)
             run.add_facts(matcher_settings=self.learner.labels.orca_settings(), object_view=view)
             self.metrics = MetricsLog(run.metrics_file, position)
-            if self.config.encoder.look == "object" and position == 0:
+            if self.config.encoder.look != "whole" and position == 0:
                 text = FOUND if view else NOT_FOUND
                 self._write({"kind": "note", "step": 0, "text": text})
         except BaseException:

@@ -56,9 +56,10 @@ def make_reward(config: TrainConfig, demo: Path) -> VideoReward:
         threads=encoder.encoder_threads,
     )  # fmt: skip
     demos = as_demos(str(demo))
-    finder = find_object(config, demos[0]) if encoder.look == "object" and len(demos) == 1 else None
+    finder = find_object(config, demos[0]) if encoder.look != "whole" and len(demos) == 1 else None
     if finder is not None:
-        made = ObjectView(made, finder, worst=WORST if encoder.places == "worst" else 1.0)
+        worst = WORST if encoder.places == "worst" else 1.0
+        made = ObjectView(made, finder, worst=worst, changes=encoder.look == "object")
     return VideoReward(demos, made, reward.distance, reward.context, reward.direction, pool=reward.pool)
 
 
@@ -75,7 +76,7 @@ def find_object(config: TrainConfig, demo: Demo) -> Finder | None:
         nexts.append(np.array(env.render()))
     env.close()
     # A video of somebody's own has its own size; in it an object of these pictures cannot be looked for.
-    return Finder.learn(demo.frames[0], firsts, nexts) if demo.frames.shape[1:] == firsts[0].shape else None
+    return Finder.learn(demo.frames, firsts, nexts) if demo.frames.shape[1:] == firsts[0].shape else None
 
 
 def make_collector(config: TrainConfig, demo: Path) -> Collector:
