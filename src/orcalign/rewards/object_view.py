@@ -32,8 +32,9 @@ FLOOR = 3 / 8
 """As a share of the demo's reach in each view."""
 TEMPERATURE = 3 / 16
 """The same. Half the floor: what is not yet done is to count for little, however well the arm is placed."""
-CHANGE = 3 / 4
-"""What it costs if a thing that has changed in the demo has not, as a share of the reach: twice the floor."""
+CHANGE, LAST_CHANGE = 3 / 4, 1.0
+"""What it costs if a thing that has changed in the demo has not, as a share of the reach; and in the last frame, in which
+one stays."""
 
 
 UNKNOWN = -1.0
@@ -153,7 +154,7 @@ class ViewCosts:
 
         view[t, j]    = max(0, (1 - s[j]) * whole[t, j] + s[j] * square[t, j] - start * (1 - j / (J - 1)))
         change[t, j]  = mean over things of |A xor D| / max(|A or D|, n / 2)
-        cost          = max(view, 3/4 change)
+        cost          = max(view, 3/4 change),  in the demo's last frame max(view, change)
 
     whole and square are distances within each view, divided by the largest between two of the demo's frames; s rises
     from 0 to 1 along the demo's path. start is what the sum is in the first frame: the arm begins where it always
@@ -162,7 +163,8 @@ class ViewCosts:
 
     A and D are the pixels of a thing that show something else than in the first frame, in frame t of the episode and
     in frame j of the demo; n is how many these are at most in the demo. With a floor of 3/8 of the reach a frame can
-    be occupied if no more than half of these pixels differ; whether it is, the views say.
+    be occupied if no more than half of these pixels differ (in the last one, three in eight); whether it is, the views
+    say.
 
     Args:
         demo_features: [J, dim], of an `ObjectView`: the whole picture, a square for each thing, pixels of each thing.
@@ -181,7 +183,7 @@ class ViewCosts:
     >>> demo = np.array([[0.0, 0.0, 0.0, 0.0], [1.0, 2.0, 0.0, 0.0], [2.0, 4.0, 1.0, 1.0]])
     >>> costs = ViewCosts(demo, "euclidean", pixels=(2,))
     >>> costs(demo * [1, 1, 0, 0])[:, -1].tolist(), costs(demo)[:, -1].tolist()
-    ([1.0, 0.75, 0.75], [1.0, 0.75, 0.0])
+    ([1.0, 1.0, 1.0], [1.0, 1.0, 0.0])
     """
 
     def __init__(
@@ -243,7 +245,11 @@ class ViewCosts:
         return out
 
     def _with_changes(self, cost: FloatArray, changes: list[FloatArray]) -> FloatArray:
-        return np.maximum(cost, CHANGE * sum(changes) / len(changes)) if changes else cost
+        if not changes:
+            return cost
+        weight = np.full(self.num_frames, CHANGE)
+        weight[-1] = LAST_CHANGE
+        return np.maximum(cost, weight * sum(changes) / len(changes))
 
 
 @final
