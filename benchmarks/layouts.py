@@ -1,6 +1,7 @@
 """Whom does the reward prefer where the object stands elsewhere?
 
     python -m benchmarks.layouts [task ...]
+    python -m benchmarks.layouts --others      six tasks on which nothing was chosen
     python -m benchmarks.layouts --run RUN     in which of a run's last episodes did it succeed?
     python -m benchmarks.layouts --squares     draws what is looked at, where an object is found
 
@@ -13,6 +14,7 @@ expert's success: the metric is fooled. (Another way of succeeding, closer to th
 import json
 import os
 import sys
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 
@@ -24,7 +26,7 @@ import mujoco
 import numpy as np
 
 from orcalign.encoders import make_encoder
-from orcalign.envs import PAPER_TASKS, TASKS, eval_seed, make, make_demo, rollout_expert
+from orcalign.envs import PAPER_TASKS, eval_seed, find_task, make, make_demo, rollout_expert
 from orcalign.envs.build import build
 from orcalign.envs.experts import make_expert, play
 from orcalign.envs.making import with_frames
@@ -41,6 +43,8 @@ EPISODES = 10
 SIZE = 192
 """Of the pictures."""
 METHODS = ("orca_progress", "progress_squares", "progress_whole", "orca", "temporal_ot")
+OTHERS = ("drawer-open", "window-close", "faucet-open", "handle-press", "plate-slide", "coffee-button")
+"""Not in the paper, and not looked at when `orca_progress` was made."""
 LEARNERS = ("expert", "blind", "ghost")
 ARM = 9
 """Joints of arm and gripper, in all tasks the first ones; the others are the objects'."""
@@ -87,10 +91,16 @@ def ghost_frames(recorded, physics, spec, num_frames):
     return np.stack(frames)
 
 
+def looked_for(task, demo):
+    """What finds the demo's things in other episodes."""
+    base = preset("laptop", PAPER_TASKS[0])
+    config = replace(base, task=task, demo=replace(base.demo, demo_kind="aligned"))
+    return find_object(AXES["method"].change(config, "orca_progress"), demo)
+
+
 def rewards(task, demo, encoder):
     """What each method makes of an episode's frames, and whether an object was found."""
-    config = AXES["method"].change(preset("laptop", task), "orca_progress")
-    finder = find_object(config, demo)
+    finder = looked_for(task, demo)
     whole = VideoReward(demo, encoder, matcher="orca_progress", calibrated=True, progress_in="path")
     alike = {name: whole.with_matcher(name, [{}]) for name in ("orca", "temporal_ot")} | {
         "progress_whole": whole
@@ -115,12 +125,18 @@ def rewards(task, demo, encoder):
     return measure, len(finder.things) if finder else 0
 
 
+def make_shown(task):
+    """The paper's misaligned demo, or, of a task that has none, one that is sped up at random."""
+    warp = {"misaligned": True} if find_task(task).misaligned else {"random_warp": "fast-high"}
+    return make_demo(task, **warp, size=SIZE)[0]
+
+
 def compare(task, encoder):
     """All episodes of a task, and the last frames of one in which the blind learner fails."""
-    demo, _ = make_demo(task, misaligned=True, size=SIZE)
+    demo = make_shown(task)
     measure, found_things = rewards(task, demo, encoder)
     actions = rollout_expert(task, demo.extra["env_seed"]).actions
-    env, spec = build(TASKS[task], pictures=True)
+    env, spec = build(find_task(task), pictures=True)
     env = with_frames(env, spec, "fast", SIZE)
     rows, picture = [], None
     for number in range(EPISODES):
@@ -182,13 +198,13 @@ def squares(tasks):
     )
     shown = {}
     for task in tasks:
-        demo, _ = make_demo(task, misaligned=True, size=SIZE)
-        finder = find_object(AXES["method"].change(preset("laptop", task), "orca_progress"), demo)
+        demo = make_shown(task)
+        finder = looked_for(task, demo)
         if finder is None:
             continue
         view = ObjectView(make_encoder("pixels"), finder)
         actions = rollout_expert(task, demo.extra["env_seed"]).actions
-        env, spec = build(TASKS[task], pictures=True)
+        env, spec = build(find_task(task), pictures=True)
         env = with_frames(env, spec, "fast", SIZE)
         films = [demo.frames] + [
             play(learner, env, spec, eval_seed(2), pictures=True).frames
@@ -236,7 +252,7 @@ def main(tasks):
     lines = [
         "# Whom does the reward prefer where the object stands elsewhere?",
         "",
-        f"`python -m benchmarks.layouts`; demo 0 of each task, misaligned; pictures of {SIZE} px, EfficientNet-Lite0",
+        f"`python -m benchmarks.layouts`; demo 0, misaligned (`--others`: sped up); {SIZE} px, EfficientNet-Lite0",
         f"at 128 px, calibrated on the demo alone; {EPISODES} held-out episodes. *Blind* repeats the actions of the",
         "demo's expert; the *ghost*'s arm does what the expert's does, and the objects stay where they are. Of the",
         "episodes in which the expert succeeds and they do not, in how many are they paid more? `progress_squares` is",
@@ -253,10 +269,12 @@ def main(tasks):
             pictures.append(picture)
         lines.append(line(task, kept[task], found_things))
         print(lines[-1], flush=True)
-    if tuple(tasks) == tuple(PAPER_TASKS):
-        (RESULTS / "layouts.json").write_text(json.dumps(kept, indent=1) + "\n")
-        (RESULTS / "layouts.md").write_text("\n".join(lines) + "\n")
-        matplotlib.image.imsave(PICTURE, np.vstack(pictures))
+    names = {tuple(PAPER_TASKS): "layouts", OTHERS: "layouts-others"}
+    if tuple(tasks) in names:
+        name = names[tuple(tasks)]
+        (RESULTS / f"{name}.json").write_text(json.dumps(kept, indent=1) + "\n")
+        (RESULTS / f"{name}.md").write_text("\n".join(lines) + "\n")
+        matplotlib.image.imsave(PICTURE.with_name(f"{name}.png"), np.vstack(pictures))
 
 
 if __name__ == "__main__":
@@ -264,5 +282,7 @@ if __name__ == "__main__":
         by_place(Path(sys.argv[2]))
     elif sys.argv[1:2] == ["--squares"]:
         squares(sys.argv[2:] or list(PAPER_TASKS))
+    elif sys.argv[1:2] == ["--others"]:
+        main(OTHERS)
     else:
         main(sys.argv[1:] or list(PAPER_TASKS))

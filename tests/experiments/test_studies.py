@@ -15,7 +15,7 @@ from orcalign.experiments.paper_values import paper_table
 from orcalign.experiments.planning import cell_key, plan_study
 from orcalign.experiments.shipped import STUDIES, find_study
 from orcalign.experiments.study import Budget, Study, parse_only, read_study
-from orcalign.rewards.object_view import FLOOR
+from orcalign.rewards.object_view import SCALE
 from orcalign.training.config_mapping import to_mapping
 from orcalign.training.presets import preset
 
@@ -276,7 +276,7 @@ def test_equal_settings_have_one_key_whichever_came_first():
 def test_the_ablation_of_nav2d_can_be_planned():
     study = find_study(str(Path(__file__).parents[2] / "examples" / "nav2d-ablation.yaml"))
     # No object to look at in nav2d.
-    looking = ("progress_whole", "progress_squares", "progress_soft", "progress_fine")
+    looking = ("progress_whole", "progress_squares", "progress_sharp", "progress_fine")
     changed = tuple(method for method in ABLATION if method not in looking)
     assert study.axes["method"] == changed
     assert len(plan_study(study).cells) == 4 * len(changed)
@@ -288,7 +288,7 @@ def test_the_stricter_example_asks_for_five_sixteenths_of_the_reach():
     assert len(cells) == 12
     for cell in cells:
         assert cell.config.reward.calibrated
-        assert FLOOR * cell.config.reward.ramp().start == pytest.approx(5 / 16, abs=1e-4)
+        assert SCALE * cell.config.reward.ramp().start == pytest.approx(5 / 16, abs=1e-4)
 
 
 def test_methods_that_look_at_the_object_draw_larger_frames_where_a_size_is_named():

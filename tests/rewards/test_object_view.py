@@ -242,7 +242,7 @@ def test_the_same_movement_beside_an_object_elsewhere_is_preferred(finder):
     moving = VideoReward(
         episode(*HOME), ObjectView(encoder, finder), context=1, matcher="orca_progress", calibrated=True
     )
-    assert moving.matcher_settings == ({"temperature": 0.1875, "floor": 0.375},)
+    assert moving.matcher_settings == ({"temperature": 0.375, "floor": 0.375},)
     assert moving(beside).total > moving(past).total
     assert whole(past).total > whole(beside).total
 

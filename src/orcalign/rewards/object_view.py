@@ -28,10 +28,8 @@ SIDE = 3 / 8
 """Of the square, as a share of the picture's smaller side."""
 WORST = 1 / 4
 """Share of the square's places, where only those count that differ most."""
-FLOOR = 3 / 8
-"""As a share of the demo's reach in each view."""
-TEMPERATURE = 3 / 16
-"""The same. Half the floor: what is not yet done is to count for little, however well the arm is placed."""
+SCALE = 3 / 8
+"""Floor and temperature, as a share of the demo's reach in each view."""
 CHANGE, LAST_CHANGE = 3 / 4, 1.0
 """What it costs if a thing that has changed in the demo has not, as a share of the reach; and in the last frame, in which
 one stays."""

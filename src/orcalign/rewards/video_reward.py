@@ -17,7 +17,7 @@ from orcalign.matching.match import FloatArray
 from orcalign.rewards.calibrating import calibrate_demo
 from orcalign.rewards.demos import DemoLike, as_demos, check_render, check_shape
 from orcalign.rewards.frame_costs import FrameCosts
-from orcalign.rewards.object_view import FLOOR, TEMPERATURE, ObjectView, ViewCosts
+from orcalign.rewards.object_view import SCALE, ObjectView, ViewCosts
 from orcalign.rewards.settings import ORCA_SETTINGS, RewardSettings, check_matcher_settings
 from orcalign.rewards.story import Story, tell
 from orcalign.rewards.stream import RewardStream, check_streams
@@ -144,7 +144,7 @@ class VideoReward:
             if isinstance(self.encoder, ObjectView):
                 # Its costs have a unit already; what calibration refuses it refuses all the same.
                 calibrate_demo(demo, features, self.settings.distance)
-                found.append({"temperature": TEMPERATURE, "floor": FLOOR})
+                found.append({"temperature": SCALE, "floor": SCALE})
             else:
                 costs = [rollout[k] for rollout in rollouts]
                 found.append(calibrate_demo(demo, features, self.settings.distance, costs)._asdict())
