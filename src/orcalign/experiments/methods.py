@@ -26,6 +26,8 @@ class Method:
 
 
 _PROGRESS = {"matcher": "orca_progress", "calibrated": True, "scale": "none", "progress_in": "path"}
+# A floor is for the way. In the last frame one stays, and within a floor nothing is gained by doing the last bit.
+_SET = ("last=1",)
 # Progress is paid all along the way: the learner may look further ahead than for one reward at the end.
 # It is not rescaled, so that values are about 10 and a penalty of 0.01 means the same in every task.
 _AHEAD = {"gamma": 0.95, "learning_rate": 3e-4, "action_penalty": 0.01}
@@ -41,8 +43,9 @@ def _progress(
     collect: Mapping[str, Any] | None = None,
     encoder: Mapping[str, Any] = _OBJECT,
 ) -> Method:
-    """`orca_progress` with something changed."""
-    return Method(label, {**_PROGRESS, **reward}, agent=agent, collect=collect or {}, encoder=encoder)
+    """`orca_progress` with something changed; settings of the matcher come on top of its own."""
+    changed = {**_PROGRESS, **reward, "set": (*_SET, *reward.get("set", ()))}
+    return Method(label, changed, agent=agent, collect=collect or {}, encoder=encoder)
 
 
 METHODS: dict[str, Method] = {
@@ -54,13 +57,13 @@ METHODS: dict[str, Method] = {
     "dtw": Method("DTW", {"matcher": "dtw"}),
     "threshold": Method("Threshold", {"matcher": "threshold"}),
     "progress_fixed_scale": _progress("without calibration", {"calibrated": False}),
-    "progress_last_frame": _progress("without progress", {"matcher": "orca"}),
+    "progress_last_frame": _progress("without progress", {"set": ("weight=0",)}),
     "progress_squares": _progress("without what changed", {}, encoder=_SQUARES),
     "progress_whole": _progress("whole pictures", {}, encoder={"look": "whole"}),
     "progress_sharp": _progress("half the temperature", {"set": ("temperature=0.1875",)}),
     "progress_fine": _progress("the worst of finer places", {}, encoder=_FINE),
     "progress_in_frames": _progress("progress in frames", {"progress_in": "frames"}),
-    "progress_exact_end": _progress("last frame without a floor", {"set": ("last=0.5",)}),
+    "progress_floored_end": _progress("a floor in the last frame, too", {"set": ("last=none",)}),
     "progress_light": _progress("weight 1", {"set": ("weight=1",)}),
     "progress_potential": _progress("as a potential", {"set": ("shaping=potential", "gamma=0.95")}),
     "progress_scaled": _progress("first episode scaled to 10", {"scale": "first"}),
@@ -89,7 +92,7 @@ ABLATION = (
     "progress_sharp",
     "progress_fine",
     "progress_in_frames",
-    "progress_exact_end",
+    "progress_floored_end",
     "progress_light",
     "progress_potential",
     "progress_scaled",
