@@ -39,7 +39,7 @@ from orcalign.video import Demo
 
 RESULTS = Path(__file__).parent / "results"
 PICTURE = RESULTS.parents[1] / "docs" / "images" / "layouts.png"
-EPISODES = 10
+EPISODES = 6
 SIZE = 192
 """Of the pictures."""
 METHODS = ("orca_progress", "progress_squares", "progress_whole", "orca", "temporal_ot")
