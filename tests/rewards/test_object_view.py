@@ -112,6 +112,19 @@ def test_what_always_moves_alike_is_one_thing():
     assert [len(thing.body[0]) >= BOX_PIXELS for thing in finder.things] == [False, True]
 
 
+def test_a_mark_alone_is_not_enough():
+    """Beside it something large stands elsewhere, too, and looks different each time."""
+    rng = np.random.default_rng(0)
+    firsts = []
+    for ball in BALLS:
+        frame = two(*HOME, ball)
+        frame[14:40, 26:52] = rng.integers(0, 256, (2, 2, 3)).repeat(13, 0).repeat(13, 1)
+        firsts.append(frame)
+    assert Finder.learn(taken(HOME, BALL_HOME, leaves=(2, 9)), firsts) is None
+    (ball,) = Finder.learn(taken(HOME, BALL_HOME, leaves=(2, 9)), [two(*HOME, ball) for ball in BALLS]).things
+    assert len(ball.body[0]) == BALL_PIXELS
+
+
 def test_things_that_do_not_change_in_the_demo_are_left_out():
     firsts = [two(*place, ball) for place, ball in zip(PLACES, BALLS, strict=True)]
     (ball,) = Finder.learn(taken(HOME, BALL_HOME, leaves=(2, 9)), firsts).things

@@ -47,6 +47,8 @@ AGREE = 0.045
 """How far apart, as a share of the picture's smaller side, two first frames may see the same thing of the demo."""
 TOGETHER = 2.0
 """Pixels by which the shifts of two things differ (median) if the two are one: a box, and a mark that goes with it."""
+ENOUGH = 0.5
+"""Share of all that stands elsewhere that has to be found in the demo."""
 CLEAR = 0.7
 """Misfit in units of a thing's contrast up to which it is in sight; beyond, it is hidden in part or altogether."""
 CHANGES = 0.05
@@ -141,9 +143,19 @@ class Finder:
             moved |= np.abs(first - blurred(after)).sum(-1) > DIFFERENT
         still = ~ndimage.binary_dilation(moved, iterations=max(1, round(MARGIN * height)))
         shown = blurred(demo[0])
-        seen = [one for k in range(len(others)) for one in _candidates(k, others, still, shown)]
+        pieces = [_pieces(k, others, still) for k in range(len(others))]
+        seen = [
+            one
+            for k, (first, of) in enumerate(zip(others, pieces, strict=True))
+            for one in _seen(k, first, of, shown)
+        ]
+        groups = _meetings(seen, AGREE * min(height, width), len(firsts))
+        # A mark is not the door: where little of what stands elsewhere is found, something else is not understood.
+        understood = sum(len(one.body[0]) for group in groups for one in group)
+        if understood < ENOUGH * sum(len(body[0]) for of in pieces for body, _ in of):
+            return None
         things = []
-        for group in _meetings(seen, AGREE * min(height, width), len(firsts)):
+        for group in _one_each(groups):
             thing = _typical(group)
             changed = thing.changed(demo, (0, 0)).mean(axis=1)
             things.append((thing, changed.max(), int(np.argmax(changed >= changed.max() / 2))))
@@ -177,18 +189,26 @@ class _Candidate:
         return rows.mean() - self.shift[0], columns.mean() - self.shift[1]
 
 
-def _candidates(episode: int, firsts: list[Floats], still: Mask, shown: Floats) -> list[_Candidate]:
-    """All that stands elsewhere in one of the first frames, and is seen in the demo's."""
+def _pieces(episode: int, firsts: list[Floats], still: Mask) -> list[tuple[Pixels, Pixels]]:
+    """All that stands elsewhere in one of the first frames, piece by piece: its pixels, and some of them with a rim."""
     first = firsts[episode]
     differs = [np.abs(first - other).sum(-1) > DIFFERENT for k, other in enumerate(firsts) if k != episode]
     there = ndimage.binary_opening((np.mean(differs, axis=0) >= OFTEN) & still) if differs else still & False
     parts, count = ndimage.label(ndimage.binary_dilation(there, iterations=RIM))
-    found = []
+    pieces = []
     for number in range(1, count + 1):
         body = _pixels((parts == number) & there)
-        if len(body[0]) < FEWEST:
-            continue
-        looked_at = _some(_pixels((parts == number) & still))
+        if len(body[0]) >= FEWEST:
+            pieces.append((body, _some(_pixels((parts == number) & still))))
+    return pieces
+
+
+def _seen(
+    episode: int, first: Floats, pieces: list[tuple[Pixels, Pixels]], shown: Floats
+) -> list[_Candidate]:
+    """Those pieces of a first frame that are seen in the demo's."""
+    found = []
+    for body, looked_at in pieces:
         colours = first[looked_at]
         shift, error = _search(colours, looked_at, shown)
         contrast = _contrast(colours)
@@ -199,7 +219,7 @@ def _candidates(episode: int, firsts: list[Floats], still: Mask, shown: Floats) 
 
 
 def _meetings(seen: list[_Candidate], near: float, episodes: int) -> list[list[_Candidate]]:
-    """Groups of candidates from more than half of the episodes that meet in one place of the demo, largest first.
+    """Groups of candidates from more than half of the episodes that meet in one place of the demo.
 
     Each first frame has looked for its own things; only where most of them meet there is one.
     """
@@ -214,7 +234,12 @@ def _meetings(seen: list[_Candidate], near: float, episodes: int) -> list[list[_
             break
         groups.append([left[k] for k in np.flatnonzero(close[best])])
         left = [one for k, one in enumerate(left) if not close[best][k]]
-    groups.sort(key=lambda group: -float(np.median([len(one.body[0]) for one in group])))
+    return groups
+
+
+def _one_each(groups: list[list[_Candidate]]) -> list[list[_Candidate]]:
+    """Largest first, and of those that always move alike only the largest."""
+    groups = sorted(groups, key=lambda group: -float(np.median([len(one.body[0]) for one in group])))
     apart: list[list[_Candidate]] = []
     for group in groups:
         if not any(_one_thing(group, other) for other in apart):

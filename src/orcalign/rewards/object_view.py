@@ -31,7 +31,7 @@ WORST = 1 / 4
 SCALE = 3 / 8
 """Floor and temperature, as a share of the demo's reach in each view."""
 CHANGE, LAST_CHANGE = 3 / 4, 1.0
-"""What it costs if a thing that has changed in the demo has not, as a share of the reach; and in the last frame, in which
+"""What it costs, as a share of the reach, if a thing that has changed in the demo has not; and in the last frame, where
 one stays."""
 
 
