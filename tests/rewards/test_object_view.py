@@ -80,7 +80,7 @@ def two(row, column, ball, mark=False):
     frame = scene(row, column)
     frame[ball[0] : ball[0] + 5, ball[1] : ball[1] + 5] = (30, 160, 60)
     if mark:
-        frame[row + 2 : row + 7, column + 14 : column + 19] = (240, 240, 240)
+        frame[row - 18 : row - 13, column + 14 : column + 19] = (240, 240, 240)
     return frame
 
 
@@ -91,7 +91,7 @@ def taken(place, ball, mark=False, leaves=(2, 4)):
         if t >= leaves[0]:
             frames[t][ball[0] : ball[0] + 5, ball[1] : ball[1] + 5] = (150, 120, 90)
         if t >= leaves[1]:
-            frames[t][place[0] : place[0] + 8, place[1] : place[1] + 8] = (150, 120, 90)
+            frames[t][place[0] - 18 : place[0] + 8, place[1] : place[1] + 19] = (150, 120, 90)
     return np.stack(frames)
 
 
@@ -200,6 +200,8 @@ def test_change_costs_are_those_of_sets(pair):
     got = ChangeCosts(demo)(attempt)
     np.testing.assert_allclose(got, wanted)
     assert (got <= 1).all()
+    # What is not known costs nothing.
+    assert not ChangeCosts(demo)(np.full((2, demo.shape[1]), -1.0)).any()
     # A row has the same bits alone and in company.
     assert all((ChangeCosts(demo)(attempt[t : t + 1])[0] == got[t]).all() for t in range(len(attempt)))
 
@@ -219,6 +221,8 @@ def test_what_is_not_found_is_taken_to_be_where_the_demo_has_it(finder):
     gone = scene(*HOME)
     gone[10:, 10:] = (150, 120, 90)
     assert finder.find(gone) == (((0, 0), False),)
+    anything = np.random.default_rng(3).integers(0, 256, (SIZE, SIZE, 3), np.uint8)
+    assert finder.find(anything) == (((0, 0), False),)
     # Whether it changes is not known, and costs nothing; the rest is compared as ever.
     view = ObjectView(make_encoder("pixels"), finder)
     costs, hidden = view.costs(view(episode(*HOME))), view(np.stack([gone] * 3))
