@@ -14,7 +14,6 @@ expert's success: the metric is fooled. (Another way of succeeding, closer to th
 import json
 import os
 import sys
-from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 
@@ -26,7 +25,7 @@ import mujoco
 import numpy as np
 
 from orcalign.encoders import make_encoder
-from orcalign.envs import PAPER_TASKS, eval_seed, find_task, make, make_demo, rollout_expert
+from orcalign.envs import HELD_OUT_TASKS, PAPER_TASKS, eval_seed, find_task, make, make_demo, rollout_expert
 from orcalign.envs.build import build
 from orcalign.envs.experts import make_expert, play
 from orcalign.envs.making import with_frames
@@ -43,8 +42,6 @@ EPISODES = 6
 SIZE = 192
 """Of the pictures."""
 METHODS = ("orca_progress", "progress_squares", "progress_whole", "orca", "temporal_ot")
-OTHERS = ("drawer-open", "window-close", "faucet-open", "handle-press", "plate-slide", "coffee-button")
-"""Not in the paper, and not looked at when `orca_progress` was made."""
 LEARNERS = ("expert", "blind", "ghost")
 ARM = 9
 """Joints of arm and gripper, in all tasks the first ones; the others are the objects'."""
@@ -93,8 +90,7 @@ def ghost_frames(recorded, physics, spec, num_frames):
 
 def looked_for(task, demo):
     """What finds the demo's things in other episodes."""
-    base = preset("laptop", PAPER_TASKS[0])
-    config = replace(base, task=task, demo=replace(base.demo, demo_kind="aligned"))
+    config = preset("laptop", task, demo_follows=True)
     return find_object(AXES["method"].change(config, "orca_progress"), demo)
 
 
@@ -270,7 +266,7 @@ def main(tasks):
             pictures.append(picture)
         lines.append(line(task, kept[task], found_things))
         print(lines[-1], flush=True)
-    names = {tuple(PAPER_TASKS): "layouts", OTHERS: "layouts-others"}
+    names = {tuple(PAPER_TASKS): "layouts", HELD_OUT_TASKS: "layouts-others"}
     if tuple(tasks) in names:
         name = names[tuple(tasks)]
         (RESULTS / f"{name}.json").write_text(json.dumps(kept, indent=1) + "\n")
@@ -284,6 +280,6 @@ if __name__ == "__main__":
     elif sys.argv[1:2] == ["--squares"]:
         squares(sys.argv[2:] or list(PAPER_TASKS))
     elif sys.argv[1:2] == ["--others"]:
-        main(OTHERS)
+        main(HELD_OUT_TASKS)
     else:
         main(sys.argv[1:] or list(PAPER_TASKS))

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from experiments.tiny_studies import plan_tiny, tiny_study
 
+from orcalign.envs import HELD_OUT_TASKS, PAPER_TASKS
 from orcalign.experiments import planning
 from orcalign.experiments.axes import AXES
 from orcalign.experiments.methods import ABLATION, METHODS
@@ -289,6 +290,29 @@ def test_the_stricter_example_asks_for_five_sixteenths_of_the_reach():
     for cell in cells:
         assert cell.config.reward.calibrated
         assert SCALE * cell.config.reward.ramp().start == pytest.approx(5 / 16, abs=1e-4)
+
+
+def test_the_held_out_example_is_of_tasks_without_a_misaligned_demo_of_their_own():
+    study = find_study(str(Path(__file__).parents[2] / "examples" / "held-out.yaml"))
+    assert study.axes["task"] == HELD_OUT_TASKS
+    assert not {*HELD_OUT_TASKS} & {*PAPER_TASKS}
+    cells = plan_study(study).cells
+    assert {(cell.config.task, cell.config.demo.demo_kind) for cell in cells} == {
+        (task, "fast-high") for task in HELD_OUT_TASKS
+    }
+    # All else is as for the paper's own.
+    own = {cell.values["method"]: cell.config for cell in plan_study(STUDIES["quick"], steps=20_000).cells}
+    for cell in cells:
+        one = own[cell.values["method"]]
+        assert (cell.config.reward, cell.config.agent, cell.config.collect) == (
+            one.reward,
+            one.agent,
+            one.collect,
+        )
+    # Which demo has to be said.
+    unsaid = replace(study, axes={name: study.axes[name] for name in ("method", "task")})
+    with pytest.raises(ValueError, match="'drawer-open' has no misaligned demo of its own"):
+        plan_study(unsaid)
 
 
 def test_methods_that_look_at_the_object_draw_larger_frames_where_a_size_is_named():

@@ -27,7 +27,7 @@ def tasks(
         seeds: Episodes per task for that.
     """
     from orcalign.envs import TASKS, expert_return, measure_expert_returns
-    from orcalign.envs.expert_returns import store_expert_returns
+    from orcalign.envs.expert_returns import MEASURED, store_expert_returns
     from orcalign.video.atomic import require_writable, write_file
 
     console = Console()
@@ -54,7 +54,7 @@ def tasks(
         console.print(f"open {gallery}", soft_wrap=True, highlight=False)
     if measure_experts is not None:
         with Progress(console=Console(stderr=True), transient=True) as progress:
-            bar = progress.add_task("playing", total=len(TASKS))
-            record = measure_expert_returns(tuple(TASKS), seeds, lambda *_: progress.advance(bar))
+            bar = progress.add_task("playing", total=len(MEASURED))
+            record = measure_expert_returns(MEASURED, seeds, lambda *_: progress.advance(bar))
         store_expert_returns(record, measure_experts)
         console.print(f"returns: {measure_experts}", soft_wrap=True, highlight=False)

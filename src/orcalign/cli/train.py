@@ -140,14 +140,9 @@ def train(
 
 def _defaults(name: str, task: str, words: Sequence[str]) -> TrainConfig:
     """The preset; a task without a misaligned demo of its own is refused unless the words say which demo."""
-    from orcalign.envs import find_task
     from orcalign.training.presets import preset
 
-    given = any(_value_of(option, words) for option in ("--demo", "--demo-kind"))
-    if not given or find_task(task).misaligned is not None:
-        return preset(name, task)
-    other = preset(name, "door-close")
-    return replace(other, task=task, demo=replace(other.demo, demo_kind="aligned"))
+    return preset(name, task, any(_value_of(option, words) for option in ("--demo", "--demo-kind")))
 
 
 def _with_method(config: TrainConfig, preset: str, words: Sequence[str]) -> TrainConfig:

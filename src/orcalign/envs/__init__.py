@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from orcalign.envs.seeds import choosing_seed, demo_seed, eval_seed, train_seed
 from orcalign.envs.spec import TaskSpec
-from orcalign.envs.tasks import PAPER_TASKS, TASKS, find_task
+from orcalign.envs.tasks import HELD_OUT_TASKS, PAPER_TASKS, TASKS, find_task
 
 if TYPE_CHECKING:
     from orcalign.envs.demo_making import make_demo, make_demos
@@ -44,6 +44,7 @@ _LATER = {
 }
 
 __all__ = [
+    "HELD_OUT_TASKS",
     "PAPER_TASKS",
     "TASKS",
     "ActionRepeat",

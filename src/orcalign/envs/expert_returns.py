@@ -16,16 +16,17 @@ from typing import Any
 
 from orcalign.envs.seeds import eval_seed
 from orcalign.envs.spec import TaskSpec
-from orcalign.envs.tasks import TASKS, find_task
+from orcalign.envs.tasks import HELD_OUT_TASKS, TASKS, find_task
 from orcalign.video.atomic import write_file
 
 FILE = "expert_returns.json"
 COMMAND = "orcalign tasks --measure-experts"
+MEASURED = (*TASKS, *HELD_OUT_TASKS)
 PACKAGES = ("orcalign", "metaworld", "mujoco", "gymnasium", "numpy")
 
 
 def measure_expert_returns(
-    tasks: Sequence[str | TaskSpec] = tuple(TASKS),
+    tasks: Sequence[str | TaskSpec] = MEASURED,
     seeds: int = 10,
     progress: Callable[[str, float], None] | None = None,
 ) -> dict[str, Any]:

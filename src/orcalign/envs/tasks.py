@@ -83,6 +83,15 @@ TASKS: dict[str, TaskSpec] = {
 """The paper's ten Meta-world tasks, and the 2D navigation."""
 
 PAPER_TASKS: tuple[str, ...] = tuple(PAPER_KEEP_LISTS)
+HELD_OUT_TASKS = (
+    "drawer-open",
+    "window-close",
+    "faucet-open",
+    "handle-press",
+    "plate-slide",
+    "coffee-button",
+)
+"""Others of Meta-world, on which nothing of orcalign's own methods was chosen."""
 
 
 def find_task(name: str | TaskSpec) -> TaskSpec:

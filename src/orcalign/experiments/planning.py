@@ -146,7 +146,8 @@ def make_cells(study: Study, preset: str, steps: int, values: Values) -> tuple[C
 def _config(study: Study, preset: str, steps: int, values: Values) -> TrainConfig:
     own = {name: value for name, value in study.settings.items() if name.startswith(("reward.", "agent."))}
     others = {name: value for name, value in study.settings.items() if name not in own}
-    config = replace(_base(preset, values["task"], json.dumps(others)), steps=steps)
+    demo_follows = "demo_kind" in values or "demo.demo" in others
+    config = replace(_base(preset, values["task"], json.dumps(others), demo_follows), steps=steps)
     for name, axis in AXES.items():
         if name in values:
             config = axis.change(config, values[name])
@@ -158,8 +159,8 @@ def _config(study: Study, preset: str, steps: int, values: Values) -> TrainConfi
 
 
 @cache
-def _base(name: str, task: str, settings: str) -> TrainConfig:
-    return with_settings(preset_named(name, task), json.loads(settings))
+def _base(name: str, task: str, settings: str, demo_follows: bool) -> TrainConfig:
+    return with_settings(preset_named(name, task, demo_follows), json.loads(settings))
 
 
 @cache

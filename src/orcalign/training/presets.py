@@ -69,13 +69,23 @@ def laptop(task: str) -> TrainConfig:
 PRESETS: dict[str, Callable[[str], TrainConfig]] = {"laptop": laptop, "paper": paper}
 
 
-def preset(name: str, task: str) -> TrainConfig:
+def preset(name: str, task: str, demo_follows: bool = False) -> TrainConfig:
     """The settings of that name for a task.
+
+    Args:
+        name: of `PRESETS`.
+        task: what is to be learned.
+        demo_follows: whoever asks will say which demo; until then, of a task that has no misaligned one, the aligned.
 
     >>> preset("desktop", "door-close")
     Traceback (most recent call last):
     ...
     ValueError: preset is 'desktop'; Known: laptop, paper.
+    >>> preset("laptop", "drawer-open", demo_follows=True).demo.demo_kind
+    'aligned'
     """
     require("preset", name, tuple(PRESETS))
-    return PRESETS[name](task)
+    if not demo_follows or find_task(task).misaligned is not None:
+        return PRESETS[name](task)
+    other = PRESETS[name]("door-close")
+    return replace(other, task=task, demo=replace(other.demo, demo_kind="aligned"))
