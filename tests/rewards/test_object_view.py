@@ -325,10 +325,39 @@ def test_frames_of_another_size_are_refused(finder):
         Finder.learn(episode(*HOME), [np.zeros((32, 32, 3), np.uint8)] * 5)
 
 
-def test_there_is_no_stream_of_it(finder):
-    view = ObjectView(make_encoder("pixels"), finder)
-    with pytest.raises(ValueError, match="an ObjectView looks at whole episodes"):
-        VideoReward(episode(*HOME), view, context=1).stream()
+@pytest.mark.parametrize("encoder", ["pixels", "efficientnet-lite0-mid"])
+@pytest.mark.parametrize("worst", [1.0, 0.25])
+def test_live_and_afterwards_the_rewards_are_the_same_bits(encoder, worst):
+    """Two things, each elsewhere, in two episodes one after the other."""
+    firsts = [two(*place, ball) for place, ball in zip(PLACES, BALLS, strict=True)]
+    demo = taken(HOME, BALL_HOME)
+    view = ObjectView(make_encoder(encoder, size=32), Finder.learn(demo, firsts), worst=worst)
+    reward = VideoReward(
+        demo,
+        view,
+        context=3,
+        direction="past",
+        matcher="orca_progress",
+        calibrated=True,
+        progress_in="path",
+        last=1.0,
+    )
+    live = reward.stream()
+    episodes = [taken((30, 30), (50, 33)), taken(PLACES[1], BALLS[2], leaves=(3, 5))]
+    for frames in episodes:
+        live.reset()
+        assert [live.push(frame) for frame in frames] == reward(frames).reward.tolist()
+    # What was found belongs to the episode.
+    assert [live.push(frame) for frame in episodes[0]] != reward(episodes[0]).reward.tolist()
+
+
+def test_a_frame_that_is_refused_does_not_begin_an_episode(finder):
+    reward = VideoReward(episode(*HOME), ObjectView(make_encoder("pixels"), finder), context=1)
+    live = reward.stream()
+    with pytest.raises(ValueError, match="the frames are 32x32"):
+        live.push(np.zeros((32, 32, 3), np.uint8))
+    frames = episode(33, 41)
+    assert [live.push(frame) for frame in frames] == reward(frames).reward.tolist()
 
 
 features = arrays(np.float64, st.tuples(st.integers(2, 6), st.just(4)), elements=st.floats(-3, 3))

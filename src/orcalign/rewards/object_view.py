@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import final
 
 import numpy as np
@@ -21,7 +22,7 @@ from orcalign.encoders import Encoder, Progress, num_places
 from orcalign.encoders.protocol import Features, Frames
 from orcalign.matching import along_path
 from orcalign.matching.match import FloatArray
-from orcalign.rewards.finder import Finder, Shift
+from orcalign.rewards.finder import Finder, Found, Frame, Shift
 from orcalign.rewards.frame_costs import FrameCosts, PlaceCosts
 
 SIDE = 3 / 8
@@ -44,10 +45,10 @@ class ObjectView:
     """An `Encoder` that sees whole pictures and, beside them, a square which moves with each thing, and its pixels.
 
     Things are found in the first frame of what it is given, so it is for whole episodes and whole demos: a row
-    depends on its frame and on the first one. Features are those of the whole picture, those of each square, and for
-    each pixel of each thing whether it has changed (1 or 0; -1 where the thing is hidden in the first frame); `costs`
-    compares them. In a map each place counts the same: what
-    is bright or busy would outweigh the rest.
+    depends on its frame and on the first one. `begin` sees an episode frame by frame. Features are those of the whole
+    picture, those of each square, and for each pixel of each thing whether it has changed (1 or 0; -1 where the thing
+    is hidden in the first frame); `costs` compares them. In a map each place counts the same: what is bright or busy
+    would outweigh the rest.
 
     Args:
         encoder: what sees pictures and squares.
@@ -109,11 +110,21 @@ class ObjectView:
 
     def __call__(self, frames: Frames, progress: Progress | None = None) -> Features:
         """Features [T, dim] of an episode's frames [T,H,W,3]."""
-        found = self.finder.find(frames[0])
+        return self.begin(frames[0])(frames, progress)
+
+    def begin(self, first: Frame) -> EpisodeView:
+        """What sees the frames of the episode that begins with ``first`` [H,W,3], all at once or one by one."""
+        return EpisodeView(self, first, self.finder.find(first))
+
+    def features(
+        self, frames: Frames, first: Frame, found: Sequence[Found], progress: Progress | None = None
+    ) -> Features:
+        """Features [T, dim] of frames [T,H,W,3] of an episode that begins with ``first``, where things were found."""
         views = [self._encoder(frames, progress)]
         views += [self._encoder(self._cut(frames, k, one.shift)) for k, one in enumerate(found)]
+        since = np.concatenate([first[None], frames])
         changed = [
-            thing.changed(frames, one.shift).astype(np.float32)
+            thing.changed(since, one.shift)[1:].astype(np.float32)
             if one.clear
             else np.full((len(frames), len(thing.body[0])), UNKNOWN, np.float32)
             for thing, one in zip(self.finder.things, found, strict=True)
@@ -144,6 +155,20 @@ class ObjectView:
     @property
     def _pixels(self) -> tuple[int, ...]:
         return tuple(len(thing.body[0]) for thing in self.finder.things)
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class EpisodeView:
+    """An `ObjectView` of one episode, whose first frame is known."""
+
+    view: ObjectView
+    first: Frame
+    found: tuple[Found, ...]
+
+    def __call__(self, frames: Frames, progress: Progress | None = None) -> Features:
+        """Features [T, dim] of any of its frames [T,H,W,3]; each row has the same bits alone and in company."""
+        return self.view.features(frames, self.first, self.found, progress)
 
 
 @final

@@ -15,6 +15,7 @@ from orcalign.matching.costs import context as in_context
 from orcalign.matching.match import FloatArray
 from orcalign.rewards.demos import check_shape
 from orcalign.rewards.frame_costs import FrameCosts
+from orcalign.rewards.object_view import EpisodeView, ObjectView, ViewCosts
 from orcalign.rewards.settings import RewardSettings
 from orcalign.video import Demo
 
@@ -63,7 +64,7 @@ class RewardStream:
         self,
         like: Demo,
         encoder: Encoder,
-        frame_costs: Sequence[FrameCosts],
+        frame_costs: Sequence[FrameCosts | ViewCosts],
         context: int,
         settings: Sequence[Mapping[str, Any]],
         matcher: str = "orca",
@@ -77,6 +78,9 @@ class RewardStream:
             for costs, one in zip(frame_costs, settings, strict=True)
         ]
         self._recent: list[deque[FloatArray]] = [deque(maxlen=context) for _ in self._frame_costs]
+        # Of the episode: where its things stand is seen in its first frame.
+        self._episode: EpisodeView | None = None
+        self._first: npt.NDArray[Any] | None = None
 
     def push(self, frame: npt.NDArray[np.uint8]) -> float:
         """The reward of the next learner frame, uint8 [H,W,3]."""
@@ -87,18 +91,27 @@ class RewardStream:
                 f"and a VideoReward whole episodes [T,H,W,3]."
             )
         check_shape(self._like, *picture.shape[:2])
-        return self.push_features(self._encoder(picture[None])[0])
+        if not isinstance(self._encoder, ObjectView):
+            return self.push_features(self._encoder(picture[None])[0])
+        episode = self._encoder.begin(picture) if self._episode is None else self._episode
+        reward = self.push_features(episode(picture[None])[0])
+        self._episode = episode
+        return reward
 
     def push_features(self, features: npt.ArrayLike) -> float:
         """The reward of the next learner frame from its features [D]."""
         row = np.asarray(features)
         if row.ndim != 1:
             raise ValueError(f"features has shape {row.shape}; a stream takes one frame's [D] at a time.")
-        rows = [costs(row[None])[0] for costs in self._frame_costs]
+        first = row if self._first is None else self._first
+        # Of an ObjectView a row's costs depend on the first one's as well; the bits are those of the whole episode.
+        company = np.stack([first, row]) if isinstance(self._encoder, ObjectView) else row[None]
+        rows = [costs(company)[-1] for costs in self._frame_costs]
         rewards = []
         for recent, cost, tracker in zip(self._recent, rows, self._trackers, strict=True):
             recent.append(cost)
             rewards.append(tracker.push(in_context(np.stack(recent), self._context, "past")[-1]))
+        self._first = first
         return max(rewards)
 
     @property
@@ -126,3 +139,4 @@ class RewardStream:
         for tracker, recent in zip(self._trackers, self._recent, strict=True):
             tracker.reset()
             recent.clear()
+        self._episode = self._first = None

@@ -244,14 +244,10 @@ class VideoReward:
         with a context that does not look ahead; several demos only with pool "max".
         """
         check_streams(self.settings, len(self.demos))
-        if isinstance(self.encoder, ObjectView):
-            raise ValueError(
-                "an ObjectView looks at whole episodes, which a stream cannot; use its encoder alone."
-            )
         return RewardStream(
             self.demos[0],
             self.encoder,
-            [costs for costs in self.frame_costs if isinstance(costs, FrameCosts)],
+            self.frame_costs,
             self.settings.context,
             self.matcher_settings,
             self.settings.matcher,
