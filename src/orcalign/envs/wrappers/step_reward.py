@@ -14,10 +14,10 @@ from orcalign.rewards import VideoReward
 class StepReward(gymnasium.Wrapper[Any, Any, Any, Any]):
     """Replaces the environment's reward by that of the frame after each action, known at once.
 
-    For causal methods: the matchers "orca" and "orca_progress" with a context that does not look ahead (see `VideoReward.stream`).
-    The frame after reset has no reward and is not part of the episode. The environment's own reward stays in
-    `info["env_reward"]`, how far the demo was followed is in `info["progress"]`, and `info["success"]` is left
-    as it is. Any reinforcement learning library can be put on top.
+    For causal methods: the matchers "orca" and "orca_progress" with a context that does not look ahead (see
+    `VideoReward.stream`). The frame after reset has no reward and is not part of the episode. The environment's own
+    reward stays in `info["env_reward"]`, how far the demo was followed is in `info["progress"]`, and `info["success"]`
+    is left as it is. Any reinforcement learning library can be put on top.
 
     Args:
         env: any environment that draws rgb_array.
