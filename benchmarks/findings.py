@@ -27,9 +27,9 @@ from orcalign.envs import TASKS, eval_seed, expert_return
 from orcalign.envs.build import build
 from orcalign.envs.experts import make_expert, play
 from orcalign.envs.making import with_frames
-from orcalign.matching import context, orca_progress
 from orcalign.training.checkpoint import Checkpoints, read_policy
 from orcalign.training.collector import Collector, Order
+from orcalign.training.labels import Labels
 from orcalign.training.run_folder import RunFolder
 from orcalign.training.setup import make_reward
 from orcalign.video import Demo
@@ -65,19 +65,13 @@ class Judge:
 
     def __init__(self, run):
         self.reward = make_reward(run.config, run.demo_folder)
-        self.context = run.config.reward.context, run.config.reward.direction
-        # As the first episodes left it, and the checkpoint has it.
-        saved = Checkpoints(run.path / "checkpoints").latest().state["learner"]["labels"]
-        self.settings = {
-            name: value * saved["temperature"] for name, value in saved["calibrations"][0].items()
-        }
-        if run.config.reward.progress_in == "path":
-            self.settings |= self.reward.worths()[0]
+        self._labels = Labels(run.config.reward, self.reward, run.config.steps)
+        self._labels.load_state(Checkpoints(run.path / "checkpoints").latest().state["learner"]["labels"])
 
     def __call__(self, costs):
         """Summed reward and coverage of an episode [T, J]."""
-        match = orca_progress(context(costs, *self.context), **self.settings)
-        return float(match.reward.sum()), float(match.assignment[-1, -1])
+        told = self._labels.summary((costs,))
+        return told["reward"], told["coverage"]
 
 
 def compare(run):
