@@ -15,8 +15,9 @@ from orcalign.matching.costs import context as in_context
 from orcalign.matching.match import FloatArray
 from orcalign.rewards.demos import check_shape
 from orcalign.rewards.frame_costs import FrameCosts
-from orcalign.rewards.object_view import EpisodeView, ObjectView, ViewCosts
+from orcalign.rewards.object_view import EpisodeView, ObjectView
 from orcalign.rewards.settings import RewardSettings
+from orcalign.rewards.view_costs import ViewCosts
 from orcalign.video import Demo
 
 

@@ -17,10 +17,11 @@ from orcalign.matching.match import FloatArray
 from orcalign.rewards.calibrating import calibrate_demo
 from orcalign.rewards.demos import DemoLike, as_demos, check_render, check_shape
 from orcalign.rewards.frame_costs import FrameCosts
-from orcalign.rewards.object_view import SCALE, ObjectView, ViewCosts
+from orcalign.rewards.object_view import SCALE, ObjectView
 from orcalign.rewards.settings import ORCA_SETTINGS, RewardSettings, check_matcher_settings
 from orcalign.rewards.story import Story, tell
 from orcalign.rewards.stream import RewardStream, check_streams
+from orcalign.rewards.view_costs import ViewCosts
 from orcalign.video import Demo
 
 
