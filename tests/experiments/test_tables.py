@@ -6,6 +6,7 @@ import io
 
 import numpy as np
 import pytest
+from matplotlib.figure import Figure
 
 from orcalign.experiments.cell_folder import CellFolder
 from orcalign.experiments.planning import plan_study
@@ -13,7 +14,7 @@ from orcalign.experiments.results import read_results
 from orcalign.experiments.shipped import STUDIES
 from orcalign.experiments.table_formats import FORMATS
 from orcalign.experiments.tables import AVERAGE, make_table
-from orcalign.report.study_plots import KINDS, plot_study
+from orcalign.report.study_plots import KINDS, curves, plot_study
 
 PLAN = plan_study(
     STUDIES["misaligned"],
@@ -155,3 +156,16 @@ def test_plots_of_whole_and_empty_studies(whole, tmp_path_factory, kind):
         assert text.rstrip().endswith("</svg>")
     with pytest.raises(ValueError, match=r"a plot can be \.png"):
         plot_study(read_results(PLAN, whole), kind, whole / "a.gif")
+
+
+def test_curves_have_steps_below_each_lowest_panel(tmp_path):
+    plan = plan_study(STUDIES["misaligned"], seeds=1, only={"method": ["orca_progress"]})
+    cells = plan.cells[:7]
+    for cell in cells:
+        write(tmp_path, cell)
+    only = {"method": ["orca_progress"], "task": [cell.values["task"] for cell in cells]}
+    runs = read_results(plan_study(STUDIES["misaligned"], seeds=1, only=only), tmp_path)
+    figure = Figure()
+    curves(figure, runs, make_table(runs), "normalised")
+    shown = [axis.xaxis.get_tick_params()["labelbottom"] for axis in figure.axes if axis.get_visible()]
+    assert shown == [False, False, True, True, True, True, True]

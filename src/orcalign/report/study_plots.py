@@ -84,6 +84,7 @@ def curves(figure: Any, runs: StudyResults, table: StudyTable, metric: str) -> N
     # Of the figure as a whole it would lie under the legend.
     for axis in axes[max(0, len(rows) - across) : len(rows)]:
         axis.set_xlabel("agent steps", fontsize=9)
+        axis.tick_params(labelbottom=True)  # where the grid goes on below, and is empty there
     figure.supylabel(METRICS[metric], fontsize=10)
     _legend(figure, axes)
 
