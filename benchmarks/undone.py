@@ -4,8 +4,8 @@
 
 In held-out episodes of each task the scripted expert acts to the end. Then nothing is changed but the object, which is
 put back to where it was in the beginning, and the picture is drawn again. Both are compared with the demo's last frame,
-as `orca_progress` does (floor and temperature by the demo alone). The occupancy of the second is what an agent is paid
-at every step for going where the expert's arm ends and leaving the object alone.
+as the method does (temperature by the demo alone). The occupancy of the second is what an agent is paid at every step
+for going where the expert's arm ends and leaving the object alone.
 """
 
 import argparse
@@ -47,9 +47,13 @@ def look(task, method):
     finder = find_object(config, demo)
     encoder = make_encoder(config.encoder.encoder, size=128)
     worst = WORST if config.encoder.places == "worst" else 1.0
-    seen_by = encoder if finder is None else ObjectView(encoder, finder, worst=worst)
+    changes = config.encoder.look == "object"
+    seen_by = encoder if finder is None else ObjectView(encoder, finder, worst=worst, changes=changes)
     reward = VideoReward(demo, seen_by, matcher="orca_progress", calibrated=True)
-    (settings,) = reward.matcher_settings
+    ((floor, temperature),) = ((one["floor"], one["temperature"]) for one in reward.matcher_settings)
+    last = config.reward.settings_of("orca_progress", 1.0).get("last")
+    if last is not None:
+        floor, temperature = 0.0, last * temperature
     env, spec = build(TASKS[task], pictures=True)
     env = with_frames(env, spec, "fast", SIZE)
     physics, costs, shown = env.unwrapped, [], None
@@ -68,8 +72,8 @@ def look(task, method):
         shown = shown or [demo.frames[-1], frames[-1], undone]
     env.close()
     costs = np.array(costs)
-    occupied = np.exp(-np.maximum(0, costs - settings["floor"]) / settings["temperature"])
-    return costs / settings["floor"], occupied, finder is not None, shown
+    occupied = np.exp(-np.maximum(0, costs - floor) / temperature)
+    return costs / temperature, occupied, finder is not None, shown
 
 
 def main(tasks, method):
@@ -78,8 +82,7 @@ def main(tasks, method):
         "# Does the reward see what became of the object?",
         "",
         f"`python -m benchmarks.undone`; the expert's last picture in {EPISODES} held-out episodes, and the same with",
-        "the object put back to where it was; medians. Distances to the demo's last frame in floors: up to 1 it",
-        "counts as occupied.",
+        "the object put back to where it was; medians. Distances to the demo's last frame in temperatures.",
         "",
         "| task | object found | distance: done | put back | occupancy: done | put back |",
         "|---|---|---|---|---|---|",
@@ -87,7 +90,7 @@ def main(tasks, method):
     kept, pictures = {}, {}
     for task in tasks:
         costs, occupied, found, pictures[task] = look(task, method)
-        kept[task] = {"object found": found, "floors": costs.tolist(), "occupancy": occupied.tolist()}
+        kept[task] = {"object found": found, "temperatures": costs.tolist(), "occupancy": occupied.tolist()}
         numbers = [*np.median(costs, axis=0), *np.median(occupied, axis=0)]
         lines.append(
             f"| {task} | {'yes' if found else 'no'} | {' | '.join(f'{number:.2f}' for number in numbers)} |"
