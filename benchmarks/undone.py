@@ -50,7 +50,8 @@ def look(task, method):
     changes = config.encoder.look == "object"
     seen_by = encoder if finder is None else ObjectView(encoder, finder, worst=worst, changes=changes)
     reward = VideoReward(demo, seen_by, matcher="orca_progress", calibrated=True)
-    ((floor, temperature),) = ((one["floor"], one["temperature"]) for one in reward.matcher_settings)
+    (settings,) = reward.matcher_settings
+    floor, temperature = settings["floor"], settings["temperature"]
     last = config.reward.settings_of("orca_progress", 1.0).get("last")
     if last is not None:
         floor, temperature = 0.0, last * temperature
