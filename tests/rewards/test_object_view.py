@@ -10,7 +10,7 @@ from hypothesis.extra.numpy import arrays
 
 from orcalign.encoders import make_encoder
 from orcalign.rewards import Finder, ObjectView, VideoReward
-from orcalign.rewards.finder import blurred
+from orcalign.rewards.thing import blurred
 from orcalign.rewards.view_costs import ChangeCosts, ViewCosts
 
 SIZE = 64

@@ -9,25 +9,26 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple, final
+from typing import final
 
 import numpy as np
-import numpy.typing as npt
 from scipy import ndimage
 
-Frame = npt.NDArray[np.uint8]
-Frames = npt.NDArray[np.uint8]
-Floats = npt.NDArray[np.float32]
-Mask = npt.NDArray[np.bool_]
-Pixels = tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]
-"""Rows [N] and columns [N]."""
-Shift = tuple[int, int]
-"""Rows down and columns to the right."""
+from orcalign.rewards.thing import (
+    DIFFERENT,
+    Floats,
+    Found,
+    Frame,
+    Frames,
+    Mask,
+    Pixels,
+    Shift,
+    Thing,
+    blurred,
+    contrast,
+    search,
+)
 
-BLUR = 1 / 256
-"""Standard deviation as a share of the picture's height; more would melt small things into their surroundings."""
-DIFFERENT = 25.0
-"""Sum over colours (of 255 each) from which on two pixels show different things."""
 OFTEN = 0.3
 """Share of other first frames from which a pixel differs if it shows something that stands elsewhere in them. Not a
 half: where a thing is moved by little, most first frames show it in the same pixels."""
@@ -35,10 +36,6 @@ RIM = 2
 """Pixels around a thing that are looked at as well, and within which two are one."""
 MARGIN = 1 / 64
 """Around what moves within the first step, as a share of the picture's height: other first steps lead elsewhere."""
-FAR = 0.15
-"""How far a thing is looked for, as a share of the picture's smaller side."""
-COARSE = 2
-"""Pixels from one try to the next, before the best one is refined."""
 SAMPLES = 500
 """Pixels of a thing that are compared, at most."""
 FEWEST = 12
@@ -49,54 +46,8 @@ TOGETHER = 2.0
 """Pixels by which the shifts of two things differ (median) if the two are one: a box, and a mark that goes with it."""
 ENOUGH = 0.5
 """Share of all that stands elsewhere that has to be found in the demo."""
-CLEAR = 0.7
-"""Misfit in units of a thing's contrast up to which it is in sight; beyond, it is hidden in part or altogether."""
 CHANGES = 0.05
 """Share of a thing's pixels that change in the demo if it is one that the demo is about."""
-
-
-class Found(NamedTuple):
-    """A thing in an episode's first frame."""
-
-    shift: Shift
-    """By how much it is off the demo's."""
-    clear: bool
-    """Whether it is in sight, so that one can tell when it changes."""
-
-
-@final
-@dataclass(frozen=True, eq=False)
-class Thing:
-    """Something that stands elsewhere in every episode; all places are those in the demo."""
-
-    looked_at: Pixels
-    """[N] Its pixels, some of them if it is large, and a rim."""
-    colours: Floats
-    """[N,3] Of these."""
-    body: Pixels
-    """[M] Its pixels, some of them if it is large, without the rim."""
-    home: tuple[int, int]
-    """Row and column of its middle."""
-
-    def find(self, first: Floats) -> Found:
-        """By how much it is off the demo's in a blurred first frame [H,W,3]; not found, by 0."""
-        (up, left), error = _search(self.colours, self.looked_at, first)
-        misfit = error / _contrast(self.colours)
-        return Found((-up, -left) if misfit < 1 else (0, 0), misfit <= CLEAR)
-
-    def changed(self, frames: Frames, shift: Shift) -> Mask:
-        """Where it stood in the first of these frames [T,H,W,3]: which of its pixels [T,M] show something else now."""
-        rows, columns = (
-            np.clip(at + by, 0, room - 1)
-            for at, by, room in zip(self.body, shift, frames.shape[1:3], strict=True)
-        )
-        # Only what is looked at has to be blurred, with as much around it as the blur reaches.
-        reach = 1 + int(4 * BLUR * frames.shape[1] + 0.5)
-        top, left = max(0, int(rows.min()) - reach), max(0, int(columns.min()) - reach)
-        part = frames[:, top : rows.max() + reach + 1, left : columns.max() + reach + 1]
-        seen = blurred(part, frames.shape[1])[:, rows - top, columns - left]
-        out: Mask = np.abs(seen - seen[0]).sum(-1) > DIFFERENT
-        return out
 
 
 @final
@@ -210,11 +161,11 @@ def _seen(
     found = []
     for body, looked_at in pieces:
         colours = first[looked_at]
-        shift, error = _search(colours, looked_at, shown)
-        contrast = _contrast(colours)
+        shift, error = search(colours, looked_at, shown)
+        own = contrast(colours)
         # One colour is the table where other episodes have something, and fits anywhere.
-        if contrast > DIFFERENT / 2 and error < contrast:
-            found.append(_Candidate(episode, looked_at, colours, body, shift, error / contrast))
+        if own > DIFFERENT / 2 and error < own:
+            found.append(_Candidate(episode, looked_at, colours, body, shift, error / own))
     return found
 
 
@@ -294,40 +245,3 @@ def _some(pixels: Pixels) -> Pixels:
         return rows, columns
     some = np.linspace(0, len(rows) - 1, SAMPLES).astype(int)
     return rows[some], columns[some]
-
-
-def _contrast(colours: Floats) -> float:
-    """How much pixels [N,3] differ from their mean: as far off is a place that has nothing of them."""
-    return float(np.abs(colours - colours.mean(axis=0)).sum(-1).mean())
-
-
-def _search(wanted: Floats, pixels: Pixels, shown: Floats) -> tuple[Shift, float]:
-    """By how much the pixels ``wanted`` [N,3] are shifted against a picture, and how much they differ there."""
-    rows, columns = pixels
-    reach = COARSE * round(FAR * min(shown.shape[:2]) / COARSE)
-    # Things may stand beyond the demo's edge by as much again.
-    edge = 2 * reach
-    padded = np.pad(shown, ((edge, edge), (edge, edge), (0, 0)), mode="edge")
-
-    def best(down: npt.NDArray[np.intp], right: npt.NDArray[np.intp]) -> tuple[int, int, float]:
-        """Of these shifts; of two equally good ones the nearer."""
-        down, right = (one.ravel() for one in np.meshgrid(down, right, indexing="ij"))
-        there = padded[rows - down[:, None] + edge, columns - right[:, None] + edge]
-        # What is hidden behind the arm may differ by much without saying much.
-        errors = np.minimum(np.abs(wanted - there).sum(-1), 6 * DIFFERENT).mean(-1)
-        k = np.lexsort((np.hypot(down, right), errors))[0]
-        return int(down[k]), int(right[k]), float(errors[k])
-
-    coarse = np.arange(-reach, reach + 1, COARSE)
-    y, x, _ = best(coarse, coarse)
-    y, x, error = best(*(np.clip(np.arange(k - COARSE, k + COARSE + 1), -reach, reach) for k in (y, x)))
-    return (y, x), error
-
-
-def blurred(frames: npt.NDArray[np.uint8], height: int | None = None) -> Floats:
-    """A frame [H,W,3] or several, without the grain of single pixels; of a part, as high a blur as of the whole."""
-    width = BLUR * (frames.shape[-3] if height is None else height)
-    smooth: Floats = ndimage.gaussian_filter(
-        frames.astype(np.float32), (*(0,) * (frames.ndim - 3), width, width, 0)
-    )
-    return smooth

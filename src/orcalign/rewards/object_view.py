@@ -20,7 +20,8 @@ import numpy.typing as npt
 
 from orcalign.encoders import Encoder, Progress, num_places
 from orcalign.encoders.protocol import Features, Frames
-from orcalign.rewards.finder import Finder, Found, Frame, Shift
+from orcalign.rewards.finder import Finder
+from orcalign.rewards.thing import Found, Frame, Shift
 from orcalign.rewards.view_costs import ViewCosts
 
 SIDE = 3 / 8
