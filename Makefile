@@ -58,7 +58,7 @@ bench: $(VENV)/.ready ## Measure, and store what was measured in benchmarks/resu
 	$(BIN)/python -m benchmarks.layouts
 	$(BIN)/python -m benchmarks.undone
 
-reproduce-quick: $(VENV)/.ready ## Three tasks and three methods of Table 1, ending in a page to open; goes on where it was stopped
+reproduce-quick: $(VENV)/.ready ## Three tasks and four methods of Table 1, ending in a page to open; goes on where it was stopped
 	$(BIN)/orcalign sweep quick
 	@for run in runs/quick/cells/*/run; do $(BIN)/orcalign report $$run >/dev/null || exit 1; done
 	$(BIN)/orcalign table quick --results runs/quick/results.json

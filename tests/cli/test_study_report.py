@@ -66,7 +66,7 @@ def test_from_a_sweep_to_a_file_and_back(here: Path, capsys: pytest.CaptureFixtu
         (("report", "quick", "--metric", "retrun"), "metric is 'retrun'; did you mean 'return'?"),
         (("report", "quick", "--only", "task=push"), "task is 'push'; Known: door-close, button-press, window-open"),
         (("table", "quick", "--results", "a.csv"), "--results is 'a.csv'; it is JSON"),
-        (("table", "quick", "--results", "a.json"), "none of the 9 runs of study 'quick' is done in 'runs/quick'"),
+        (("table", "quick", "--results", "a.json"), "none of the 12 runs of study 'quick' is done in 'runs/quick'"),
         (("table", "latency", "--results", "a.json"), "the latency table comes as md only"),
     ],
 )  # fmt: skip

@@ -47,8 +47,9 @@ def test_the_main_study_is_the_papers_grid():
 
 def test_the_quick_study_begins_with_our_own_method():
     plan = plan_study(STUDIES["quick"])
-    assert len(plan.cells) == len(plan.jobs) == 9, "nothing is pretrained"
-    assert [cell.values["method"] for cell in plan.cells[:4]] == ["orca_progress"] * 3 + ["orca_np"]
+    assert len(plan.cells) == 12
+    assert len(plan.jobs) == 15, "and TemporalOT up to its half, from where the paper's ORCA goes on"
+    assert [cell.values["method"] for cell in plan.cells[:4]] == ["orca_progress"] * 3 + ["orca"]
     assert {cell.config.demo.demo_kind for cell in plan.cells} == {"misaligned"}
     # At the same budget its runs are those of the main study.
     main = {cell.key for cell in plan_study(STUDIES["misaligned"], "paper").cells}

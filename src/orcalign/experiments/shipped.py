@@ -29,8 +29,8 @@ STUDIES: dict[str, Study] = {
         ),
         Study(
             "quick",
-            "one misaligned video, three tasks, three methods: a small part of the main study",
-            {"method": ("orca_progress", "orca_np", "temporal_ot"), "task": QUICK},
+            "one misaligned video, three tasks, four methods: a small part of the main study",
+            {"method": ("orca_progress", "orca", "orca_np", "temporal_ot"), "task": QUICK},
             source="Table 1, in part",
             budgets={"laptop": Budget(40_000), "paper": PAPER},
             paper="misaligned",

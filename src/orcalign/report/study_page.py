@@ -32,7 +32,7 @@ def study_page(runs: StudyResults, page: Path, metric: str | None = None) -> str
     >>> from orcalign.experiments import STUDIES, plan_study, read_results
     >>> runs = read_results(plan_study(STUDIES["quick"]), Path("no-such-folder"))
     >>> page = study_page(runs, Path("quick.html"))
-    >>> page[:15], "0 of 9 runs are done; 9 missing." in page
+    >>> page[:15], "0 of 12 runs are done; 12 missing." in page
     ('<!doctype html>', True)
     """
     metric = metric or runs.study.metric
