@@ -1,5 +1,7 @@
 """The commands: what they print, and how they end."""
 
+import io
+
 import pytest
 from experiments.tiny_studies import plan_tiny, sweep_here
 from rich.console import Console
@@ -9,7 +11,7 @@ from orcalign.cli.studies import studies
 from orcalign.cli.sweep import sweep
 from orcalign.cli.table import table
 from orcalign.experiments.cell_folder import CellFolder
-from orcalign.experiments.live import SweepView
+from orcalign.experiments.live import SweepView, job_steps
 from orcalign.experiments.shipped import STUDIES
 from orcalign.experiments.sweep import read_progress
 
@@ -108,6 +110,30 @@ def test_the_live_table_shows_what_runs(tmp_path):
         text = console.export_text()
     assert "60/90" in text
     assert "0 of 3 jobs done, 2 to do, 1 failed" in text
+
+
+def test_a_log_says_now_and_then_how_far_it_is(tmp_path):
+    """At a pace that leaves out what a run had done before the sweep took it up again."""
+    plan = plan_tiny(methods=("orca", "temporal_ot"))
+    progress = read_progress(plan, tmp_path)
+    first = next(iter(plan.jobs))
+    metrics = CellFolder(tmp_path, plan.jobs[first].cell.key).run / "metrics.jsonl"
+    metrics.parent.mkdir(parents=True)
+    seconds, log = [0.0], io.StringIO()
+    with SweepView(Console(file=log), clock=lambda: seconds[0]) as view:
+        view(progress)
+        progress.running[first] = 0.0
+        for now, steps in ((1.0, 30), (119.0, 55), (121.0, 60), (130.0, 70)):
+            seconds[0] = now
+            metrics.write_text(f'{{"step": {steps}}}\n')
+            view(progress)
+    begin, line = log.getvalue().splitlines()
+    assert begin == "0 of 3 jobs done, 3 to do"
+    # 30 steps in 121 seconds, and all but 60 are left.
+    left = sum(job_steps(job) for job in plan.jobs.values()) - 60
+    assert line.endswith(
+        f"  60/90; 0 of 3 jobs done, 3 to do, 0.25 steps/s, about {left * 121 / 30 / 60:.0f} min left"
+    )
 
 
 def test_a_second_sweep_of_more_seeds_keeps_the_first(tmp_path):

@@ -1,9 +1,10 @@
-"""What a sweep shows while it runs: a table in a terminal, a line an event elsewhere."""
+"""What a sweep shows while it runs: a table in a terminal, elsewhere a line an event and one now and then."""
 
 from __future__ import annotations
 
 import time
 from collections import Counter
+from collections.abc import Callable
 from types import TracebackType
 
 from rich.console import Console, Group
@@ -16,16 +17,23 @@ from orcalign.experiments.planning import Job
 from orcalign.experiments.study import parts
 from orcalign.experiments.sweep import Progress
 
+LINE_SECONDS = 120.0
+"""Between two lines of a log that say how far the runs are."""
+SHOWN = 4
+"""Runs in such a line, at most."""
+
 
 class SweepView:
     """Is told of progress, and shows it."""
 
-    def __init__(self, console: Console | None = None) -> None:
+    def __init__(self, console: Console | None = None, clock: Callable[[], float] = time.monotonic) -> None:
         self.console = console or Console(stderr=True)
         self._live = Live(console=self.console, auto_refresh=False) if self.console.is_terminal else None
-        self._said: set[str] = set()
+        self._clock = clock
+        self._began = self._spoke = clock()
+        self._said: set[str] | None = None
         self._retried = 0
-        self._steps_before: int | None = None
+        self._steps_before: dict[str, int] = {}
 
     def __enter__(self) -> SweepView:
         if self._live is not None:
@@ -50,10 +58,9 @@ class SweepView:
             **dict.fromkeys(progress.done, "done"),
             **{id: f"failed: {error}" for id, error in progress.failed.items()},
         }
-        if self._steps_before is None:
+        if self._said is None:
             # What was there before is one line, however much it is.
-            self._steps_before = 0
-            self._said |= set(progress.done)
+            self._said = set(progress.done)
             self._line(summary(progress))
         for id, text in events.items():
             if id not in self._said:
@@ -64,14 +71,28 @@ class SweepView:
         if progress.retried > self._retried:
             self._retried = progress.retried
             self._line("a run failed and will be tried again")
+        # The pace is measured from when a job is first seen, so it is looked at each time.
+        pace = self._pace(progress)
+        if progress.running and self._clock() - self._spoke >= LINE_SECONDS:
+            self._spoke = self._clock()
+            shown = [how_far(progress, id) for id in list(progress.running)[:SHOWN]]
+            more = len(progress.running) - len(shown)
+            self._line("; ".join([*shown, *([f"and {more} more"] if more else []), summary(progress) + pace]))
+
+    def _pace(self, progress: Progress) -> str:
+        """Speed and time left; what a run had done before it was taken up again is not this sweep's."""
+        steps = steps_now(progress)
+        for id, count in steps.items():
+            self._steps_before.setdefault(id, count)
+        now = sum(steps.values())
+        total = sum(job_steps(job) for job in progress.plan.jobs.values())
+        before = sum(self._steps_before[id] for id in steps)
+        return pace(now - before, total - now, self._clock() - self._began)
 
     def _line(self, text: str) -> None:
         self.console.print(text, highlight=False, soft_wrap=True, markup=False)
 
     def _picture(self, progress: Progress) -> list[Table | Text]:
-        steps = steps_now(progress)
-        if self._steps_before is None:
-            self._steps_before = sum(steps.values())
         table = Table(box=None, padding=(0, 2, 0, 0))
         for heading in (progress.plan.study.columns.replace("+", ", "), "done", "running", "failed", "left"):
             table.add_column(heading, justify="left" if not table.columns else "right")
@@ -83,17 +104,8 @@ class SweepView:
             table.add_row(
                 column, *(str(count[name] or "·") for name in ("done", "running", "failed", "left"))
             )
-        total = sum(job_steps(job) for job in progress.plan.jobs.values())
-        now = sum(steps.values())
-        lines: list[Table | Text] = [table]
-        for id in progress.running:
-            job = progress.plan.jobs[id]
-            lines.append(
-                Text(f"{name_of(job)}  {CellFolder(progress.out, job.cell.key).steps():,}/{job.steps:,}")
-            )
-        left = time_left(now - self._steps_before, total - now, time.monotonic() - progress.began)
-        lines.append(Text(f"{summary(progress)}{left}"))
-        return lines
+        lines = [Text(how_far(progress, id)) for id in progress.running]
+        return [table, *lines, Text(f"{summary(progress)}{self._pace(progress)}")]
 
 
 def state_of(progress: Progress, id: str) -> str:
@@ -121,16 +133,24 @@ def steps_now(progress: Progress) -> dict[str, int]:
     return steps
 
 
-def time_left(done: int, left: int, seconds: float) -> str:
-    """In words, once there is something to go by.
+def how_far(progress: Progress, id: str) -> str:
+    """A job that runs, with its steps."""
+    job = progress.plan.jobs[id]
+    return f"{name_of(job)}  {CellFolder(progress.out, job.cell.key).steps():,}/{job.steps:,}"
 
-    >>> time_left(1000, 2000, 60.0)
-    ', about 2 min left'
+
+def pace(done: int, left: int, seconds: float) -> str:
+    """Speed and time left in words, once there is something to go by.
+
+    >>> pace(1000, 2000, 60.0)
+    ', 17 steps/s, about 2 min left'
     """
     if done <= 0 or seconds < 1:
         return ""
     minutes = left / done * seconds / 60
-    return f", about {minutes:.0f} min left" if minutes < 120 else f", about {minutes / 60:.1f} h left"
+    time_left = f"{minutes:.0f} min" if minutes < 120 else f"{minutes / 60:.1f} h"
+    speed = f"{done / seconds:,.0f}" if done >= 10 * seconds else f"{done / seconds:.2g}"
+    return f", {speed} steps/s, about {time_left} left"
 
 
 def name_of(job: Job) -> str:

@@ -53,7 +53,6 @@ class Progress:
     blocked: dict[str, str] = field(default_factory=dict)
     """Id to the id of the failed job that it needs."""
     retried: int = 0
-    began: float = field(default_factory=time.monotonic)
     stopped: bool = False
 
     @property
