@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import shlex
-import signal
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import tyro
 
+from orcalign.cli.interrupt import stop_on_interrupt
+
 if TYPE_CHECKING:
     from orcalign.experiments.sweep import Progress
+
+STOPPING = "stopping: every run ends its episode and saves; Ctrl-C again stops at once."
 
 
 def sweep(
@@ -72,7 +74,7 @@ def sweep(
         return
     per_run = workers if workers is not None else 2 * (backend == "local" and jobs == 1)
     settings = SweepSettings(retries, per_run, device, checkpoint_minutes, wait)
-    with SweepView() as view, _stop_on_interrupt() as stop:
+    with SweepView() as view, stop_on_interrupt(STOPPING) as stop:
         progress = sweep_study(
             plan, folder, _backend(backend, folder, jobs, per_run, device), settings, view, stop
         )
@@ -137,21 +139,3 @@ def _show_plan(progress: Progress) -> None:
     console.print(table)
     left = sum(job_steps(job) for id, job in progress.plan.jobs.items() if id not in progress.done)
     console.print(f"{summary(progress)}: {left:,} agent steps", highlight=False)
-
-
-@contextmanager
-def _stop_on_interrupt() -> Iterator[Callable[[], bool]]:
-    """Ctrl-C lets every run save; a second one stops at once."""
-    asked: list[int] = []
-
-    def interrupted(number: int, frame: Any) -> None:
-        asked.append(number)
-        if len(asked) > 1:
-            raise KeyboardInterrupt
-        print("stopping: every run ends its episode and saves; Ctrl-C again stops at once.", file=sys.stderr)
-
-    before = signal.signal(signal.SIGINT, interrupted)
-    try:
-        yield lambda: bool(asked)
-    finally:
-        signal.signal(signal.SIGINT, before)

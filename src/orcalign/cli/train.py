@@ -5,19 +5,22 @@ from __future__ import annotations
 import os
 import shlex
 import shutil
-import signal
 import sys
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
 from dataclasses import asdict, dataclass, fields, is_dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import tyro
 
+from orcalign.cli.interrupt import stop_on_interrupt
+
 if TYPE_CHECKING:
     from orcalign.training import RunFolder, Training
     from orcalign.training.config import TrainConfig
+
+STOPPING = "stopping after this episode; Ctrl-C again stops at once and goes back to the last checkpoint."
 
 
 def command(words: Sequence[str]) -> Callable[..., None]:
@@ -121,7 +124,7 @@ def train(
                 # Nothing has been played; left behind, the folder would be in the way of the next try.
                 shutil.rmtree(run.path, ignore_errors=True)
             raise
-        stop = stack.enter_context(_stop_on_interrupt())
+        stop = stack.enter_context(stop_on_interrupt(STOPPING))
         if training.learner.steps:
             _say(f"going on from step {training.learner.steps:,}")
         try:
@@ -222,24 +225,6 @@ def _watchers(run: RunFolder, wandb: bool, stack: ExitStack) -> list[Any]:
         stack.callback(log.close)
         watchers.append(log)
     return watchers
-
-
-@contextmanager
-def _stop_on_interrupt() -> Iterator[Callable[[], bool]]:
-    """Ctrl-C lets the episode end and saves; a second one stops at once."""
-    asked: list[int] = []
-
-    def interrupted(number: int, frame: Any) -> None:
-        asked.append(number)
-        if len(asked) > 1:
-            raise KeyboardInterrupt
-        _say("stopping after this episode; Ctrl-C again stops at once and goes back to the last checkpoint.")
-
-    before = signal.signal(signal.SIGINT, interrupted)
-    try:
-        yield lambda: bool(asked)
-    finally:
-        signal.signal(signal.SIGINT, before)
 
 
 def _how_to_go_on(run: RunFolder) -> str:
