@@ -14,6 +14,7 @@ from orcalign.envs.making import with_frames
 from orcalign.envs.rendering import make_renderer
 from orcalign.experiments.axes import AXES
 from orcalign.rewards import ObjectView
+from orcalign.rewards.journey import COLUMNS
 from orcalign.training import preset, start_run
 from orcalign.training.setup import make_reward
 
@@ -40,6 +41,7 @@ def test_the_object_is_found_in_real_pictures(task, places, tmp_path):
     assert reward.encoder.side == 72
     finder = reward.encoder.finder
     assert finder.find(reward.demos[0].frames[0]) == (((0, 0), True),) * len(places)
+    assert len(finder.journeys) == (task == "stick-push"), "a puck has no colour of its own, the others stay"
     env = make(task, "fast", size=192)
     rng = np.random.default_rng(0)
     seen, found = [], []
@@ -62,6 +64,29 @@ def test_the_object_is_found_in_real_pictures(task, places, tmp_path):
             kept = off < off.max()
             off = off_line(known[kept], shifts[kept])
         assert off.max() < 2, (number, off)
+
+
+@pytest.mark.parametrize("task", ["stick-push", "basketball"])
+def test_what_is_taken_away_is_followed_in_real_pictures(task, tmp_path):
+    """In an expert's episode it is seen where it is, and ends where the demo brings it; left alone it does not."""
+    config = AXES["method"].change(preset("laptop", task), "orca_progress")
+    run = start_run(config, tmp_path / "run")
+    reward = make_reward(config, run.demo_folder)
+    view, costs = reward.encoder, reward.frame_costs[0]
+    (journey,) = view.finder.journeys
+    assert (journey.goal is not None) == (task == "basketball"), "the flask always stands in the same place"
+    env, spec = build(TASKS[task], pictures=True)
+    env = with_frames(env, spec, "fast", 192)
+    played = play(make_expert(task, env), env, spec, eval_seed(1), pictures=True)
+    env.close()
+    places = journey.places(played.frames)
+    assert places[:, 2].min() >= 12
+    known = np.c_[played.observations[:, 4:7], np.ones(len(places))]
+    assert off_line(known, places[:, :2]).max() < 4, "as good as a plane can be in a perspective"
+    left_alone = played.frames[:1].repeat(2, 0)
+    ends = [costs._journeys[0](view(frames)[:, -COLUMNS:])[-1, -1] for frames in (played.frames, left_alone)]
+    assert ends[0] < 0.1
+    assert ends[1] > 0.8
 
 
 def off_line(known, shifts):

@@ -14,8 +14,11 @@ from typing import final
 import numpy as np
 from scipy import ndimage
 
+from orcalign.rewards.journey import Journey, find_journeys
 from orcalign.rewards.thing import (
     DIFFERENT,
+    FAR,
+    FEWEST,
     Floats,
     Found,
     Frame,
@@ -38,8 +41,6 @@ MARGIN = 1 / 64
 """Around what moves within the first step, as a share of the picture's height: other first steps lead elsewhere."""
 SAMPLES = 500
 """Pixels of a thing that are compared, at most."""
-FEWEST = 12
-"""Pixels that are enough of a thing to look for."""
 AGREE = 0.045
 """How far apart, as a share of the picture's smaller side, two first frames may see the same thing of the demo."""
 TOGETHER = 2.0
@@ -72,6 +73,8 @@ class Finder:
     """One at least, in the order in which they change in the demo."""
     size: tuple[int, int]
     """Height and width of the pictures."""
+    journeys: tuple[Journey, ...] = ()
+    """Of those that are taken away."""
 
     @classmethod
     def learn(cls, demo: Frames, firsts: Sequence[Frame], nexts: Sequence[Frame] = ()) -> Finder | None:
@@ -112,7 +115,10 @@ class Finder:
             things.append((thing, changed.max(), int(np.argmax(changed >= changed.max() / 2))))
         about = [one for one in things if one[1] >= CHANGES] or things[:1]
         about.sort(key=lambda one: one[2])
-        return cls(tuple(thing for thing, _, _ in about), (height, width)) if about else None
+        if not about:
+            return None
+        chosen = tuple(thing for thing, _, _ in about)
+        return cls(chosen, (height, width), find_journeys(chosen, demo, FAR * min(height, width)))
 
     def find(self, first: Frame) -> tuple[Found, ...]:
         """Each thing in the episode that begins with ``first``."""

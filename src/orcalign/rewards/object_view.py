@@ -21,6 +21,7 @@ import numpy.typing as npt
 from orcalign.encoders import Encoder, Progress, num_places
 from orcalign.encoders.protocol import Features, Frames
 from orcalign.rewards.finder import Finder
+from orcalign.rewards.journey import COLUMNS
 from orcalign.rewards.thing import Found, Frame, Shift
 from orcalign.rewards.view_costs import ViewCosts
 
@@ -40,9 +41,9 @@ class ObjectView:
 
     Things are found in the first frame of what it is given, so it is for whole episodes and whole demos: a row
     depends on its frame and on the first one. `begin` sees an episode frame by frame. Features are those of the whole
-    picture, those of each square, and for each pixel of each thing whether it has changed (1 or 0; -1 where the thing
-    is hidden in the first frame); `costs` compares them. In a map each place counts the same: what is bright or busy
-    would outweigh the rest.
+    picture, those of each square, for each pixel of each thing whether it has changed (1 or 0; -1 where the thing is
+    hidden in the first frame), and where each thing is that is taken away; `costs` compares them. In a map each place
+    counts the same: what is bright or busy would outweigh the rest.
 
     Args:
         encoder: what sees pictures and squares.
@@ -89,8 +90,9 @@ class ObjectView:
 
     @property
     def dim(self) -> int:
-        """The encoder's for the whole picture and for each square, and a number for each pixel of a thing."""
-        return (1 + len(self.finder.things)) * self._encoder.dim + sum(self._pixels)
+        """The encoder's for the whole picture and each square, a number for each pixel of a thing, five for a way."""
+        journeys = COLUMNS * len(self.finder.journeys)
+        return (1 + len(self.finder.things)) * self._encoder.dim + sum(self._pixels) + journeys
 
     @property
     def fingerprint(self) -> str:
@@ -100,6 +102,8 @@ class ObjectView:
         for thing in self.finder.things:
             for array in (*thing.looked_at, thing.colours, *thing.body):
                 seen.update(array.tobytes())
+        for journey in self.finder.journeys:
+            seen.update(repr((journey.thing, journey.goal)).encode() + journey.palette.tobytes())
         return seen.hexdigest()
 
     def __call__(self, frames: Frames, progress: Progress | None = None) -> Features:
@@ -123,11 +127,19 @@ class ObjectView:
             else np.full((len(frames), len(thing.body[0])), UNKNOWN, np.float32)
             for thing, one in zip(self.finder.things, found, strict=True)
         ]
-        return np.concatenate([*(_places_alike(view, self._places) for view in views), *changed], axis=1)
+        where = [
+            journey.seen(frames, first, (0, 0) if journey.goal is None else found[journey.goal].shift)
+            for journey in self.finder.journeys
+        ]
+        alike = (_places_alike(view, self._places) for view in views)
+        return np.concatenate([*alike, *changed, *where], axis=1)
 
     def costs(self, demo_features: npt.ArrayLike, distance: str = "cosine") -> ViewCosts:
         """What compares episodes with a demo, both seen by this encoder."""
-        return ViewCosts(demo_features, distance, self._places, self._worst, self._pixels, self._changes)
+        journeys = len(self.finder.journeys)
+        return ViewCosts(
+            demo_features, distance, self._places, self._worst, self._pixels, journeys, self._changes
+        )
 
     def cut(self, frames: Frames) -> tuple[Frames, ...]:
         """The squares of each frame, one for each thing: [T,H,W,3] → [T,S,S,3] each."""

@@ -22,6 +22,8 @@ BLUR = 1 / 256
 """Standard deviation as a share of the picture's height; more would melt small things into their surroundings."""
 DIFFERENT = 25.0
 """Sum over colours (of 255 each) from which on two pixels show different things."""
+FEWEST = 12
+"""Pixels that are enough of a thing to look for."""
 FAR = 0.15
 """How far a thing is looked for, as a share of the picture's smaller side."""
 COARSE = 2

@@ -8,13 +8,15 @@ from typing import final
 import numpy as np
 import numpy.typing as npt
 
+from orcalign.encoders.protocol import Features
 from orcalign.matching import along_path
 from orcalign.matching.match import FloatArray
 from orcalign.rewards.frame_costs import FrameCosts, PlaceCosts
+from orcalign.rewards.journey import COLUMNS, JourneyCosts
 
-CHANGE, LAST_CHANGE = 3 / 4, 1.0
-"""What it costs, as a share of the reach, if a thing that has changed in the demo has not; and in the last frame, where
-one stays."""
+MISSING, LAST_CHANGE, LAST_WAY = 3 / 4, 1.0, 2.0
+"""What it costs, as a share of the reach, if a thing that has changed or gone in the demo has not; and in the last
+frame, where one stays."""
 
 
 @final
@@ -23,7 +25,7 @@ class ViewCosts:
 
         view[t, j]    = max(0, (1 - s[j]) * whole[t, j] + s[j] * square[t, j] - start * (1 - j / (J - 1)))
         change[t, j]  = mean over things of |A xor D| / max(|A or D|, n / 2)
-        cost          = max(view, 3/4 change),  in the demo's last frame max(view, change)
+        cost          = max(view, 3/4 change, 3/4 way),  in the demo's last frame max(view, change, 2 way)
 
     whole and square are distances within each view, divided by the largest between two of the demo's frames; s rises
     from 0 to 1 along the demo's path. start is what the sum is in the first frame: the arm begins where it always
@@ -33,7 +35,7 @@ class ViewCosts:
     A and D are the pixels of a thing that show something else than in the first frame, in frame t of the episode and
     in frame j of the demo; n is how many these are at most in the demo. With a floor of 3/8 of the reach a frame can
     be occupied if no more than half of these pixels differ (in the last one, three in eight); whether it is, the views
-    say.
+    say. way is how far a thing that is taken away is from where it is in the demo (`JourneyCosts`).
 
     Args:
         demo_features: [J, dim], of an `ObjectView`: the whole picture, a square for each thing, pixels of each thing.
@@ -41,7 +43,8 @@ class ViewCosts:
         places: in the map of each view.
         worst: share of a square's places that count, those that differ most; with cosines.
         pixels: how many each thing has, in the order in which they change in the demo.
-        changes: whether their changes count.
+        journeys: of how many things it is known where they are.
+        changes: whether their changes and journeys count.
 
     >>> costs = ViewCosts(np.array([[0.0, 0.0], [1.0, 2.0], [2.0, 4.0]]), "euclidean", pixels=(0,))
     >>> costs(np.array([[0.0, 2.0], [1.0, 2.0], [2.0, 4.0]])).tolist()
@@ -62,14 +65,16 @@ class ViewCosts:
         places: int = 1,
         worst: float = 1.0,
         pixels: Sequence[int] = (),
+        journeys: int = 0,
         changes: bool = True,
     ) -> None:
         features = np.asarray(demo_features)
         self.num_frames, self.dim = features.shape
-        width = (self.dim - sum(pixels)) // (1 + len(pixels))
-        self._ends = np.cumsum([width] * (1 + len(pixels)) + list(pixels))[:-1]
-        whole, *rest = np.split(features, self._ends, axis=1)
-        squares, changed = rest[: len(pixels)], rest[len(pixels) :]
+        beside = [*pixels, *[COLUMNS] * journeys]
+        width = (self.dim - sum(beside)) // (1 + len(pixels))
+        self._ends = np.cumsum([width] * (1 + len(pixels)) + beside)[:-1]
+        self._things = len(pixels)
+        (whole, *squares), changed, where = self._parts(features)
         by_place = worst < 1 and distance == "cosine"
         self._views: list[FrameCosts | PlaceCosts] = [FrameCosts(whole, distance)]
         for square in squares:
@@ -86,6 +91,7 @@ class ViewCosts:
         self._changes = {
             number: ChangeCosts(one) for number, one in enumerate(changed) if changes and (one > 0).any()
         }
+        self._journeys = [JourneyCosts(one) for one in where] if changes else []
 
     def __call__(self, features: npt.ArrayLike) -> FloatArray:
         """Costs [T, J] of an episode's features [T, dim]; each row depends on the first one as well."""
@@ -95,17 +101,30 @@ class ViewCosts:
                 f"features have shape {rows.shape} and the demo's rows {self.dim}; both must come from the same "
                 f"ObjectView."
             )
-        parts = np.split(rows, self._ends, axis=1)
-        views, changed = parts[: len(self._views)], parts[len(self._views) :]
+        views, changed, where = self._parts(rows)
         cost = self._seen([view(part) for view, part in zip(self._views, views, strict=True)])
         left = 1 - np.arange(self.num_frames) / max(1, self.num_frames - 1)
         cost = np.maximum(cost - cost[0, 0] * left, 0)
-        return self._with_changes(cost, [one(changed[number]) for number, one in self._changes.items()])
+        return self._largest(
+            cost,
+            [one(changed[number]) for number, one in self._changes.items()],
+            [one(seen) for one, seen in zip(self._journeys, where, strict=bool(self._journeys))],
+        )
 
     def between_demo_frames(self) -> FloatArray:
         """Costs [J, J] of the demo's frames to one another."""
         cost = self._seen([view.between_demo_frames() for view in self._views])
-        return self._with_changes(cost, [one.between_demo_frames() for one in self._changes.values()])
+        return self._largest(
+            cost,
+            [one.between_demo_frames() for one in self._changes.values()],
+            [one.between_demo_frames() for one in self._journeys],
+        )
+
+    def _parts(self, features: Features) -> tuple[list[Features], list[Features], list[Features]]:
+        """Of the features [T, dim] those of all views, of each thing's pixels, and of each journey."""
+        parts = np.split(features, self._ends, axis=1)
+        views = 1 + self._things
+        return parts[:views], parts[views : views + self._things], parts[views + self._things :]
 
     def _seen(self, distances: list[FloatArray]) -> FloatArray:
         """One matrix [T, J] of those in each view."""
@@ -113,12 +132,14 @@ class ViewCosts:
         out: FloatArray = (1 - self._near) * views[0] + self._near * np.choose(self._turn, views)
         return out
 
-    def _with_changes(self, cost: FloatArray, changes: list[FloatArray]) -> FloatArray:
-        if not changes:
-            return cost
-        weight = np.full(self.num_frames, CHANGE)
-        weight[-1] = LAST_CHANGE
-        return np.maximum(cost, weight * sum(changes) / len(changes))
+    def _largest(self, cost: FloatArray, changes: list[FloatArray], journeys: list[FloatArray]) -> FloatArray:
+        """Of what is seen, what has changed and where things are."""
+        for costs, last in ((changes, LAST_CHANGE), (journeys, LAST_WAY)):
+            if costs:
+                weight = np.full(self.num_frames, MISSING)
+                weight[-1] = last
+                cost = np.maximum(cost, weight * sum(costs) / len(costs))
+        return cost
 
 
 @final
