@@ -83,13 +83,9 @@ def find_journeys(things: Sequence[Thing], demo: Frames, side: float) -> tuple[J
     taken = {number for number, _, _ in found}
     journeys = []
     for number, palette, end in found:
-        far = {
-            other: float(np.hypot(*(end - thing.home)))
-            for other, thing in enumerate(things)
-            if other not in taken
-        }
-        goal = min(far, key=far.__getitem__, default=None)
-        journeys.append(Journey(number, goal if goal is not None and far[goal] <= side else None, palette))
+        far = {k: np.hypot(*(end - thing.home)) for k, thing in enumerate(things) if k not in taken}
+        near = [k for k, pixels in far.items() if pixels <= side]
+        journeys.append(Journey(number, min(near, key=far.__getitem__, default=None), palette))
     return tuple(journeys)
 
 

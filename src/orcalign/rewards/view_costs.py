@@ -38,7 +38,8 @@ class ViewCosts:
     say. way is how far a thing that is taken away is from where it is in the demo (`JourneyCosts`).
 
     Args:
-        demo_features: [J, dim], of an `ObjectView`: the whole picture, a square for each thing, pixels of each thing.
+        demo_features: [J, dim], of an `ObjectView`: the whole picture, a square for each thing, pixels of each thing,
+            places of each thing that is taken away.
         distance: "cosine" or "euclidean".
         places: in the map of each view.
         worst: share of a square's places that count, those that differ most; with cosines.
