@@ -153,7 +153,7 @@ def read_results(plan: Plan, out: Path) -> StudyResults:
     >>> from orcalign.experiments import STUDIES, plan_study
     >>> runs = read_results(plan_study(STUDIES["quick"]), Path("no-such-folder"))
     >>> len(runs.cells), runs.cells[0].state, runs.done
-    (9, 'missing', [])
+    (12, 'missing', [])
     """
     budget = plan.budget
     cells = tuple(_read_cell(cell, out) for cell in plan.cells)
