@@ -74,8 +74,11 @@ def test_where_it_is_counts_first_from_its_own_place_and_then_from_the_goal(demo
     ball, basket = (BALL_HOME[0] + 4, BALL_HOME[1]), (BASKET_HOME[0], BASKET_HOME[1] + 5)
     (journey,) = costs._journeys
     rows = view(taken(ball, basket))[:, -COLUMNS:]
-    np.testing.assert_array_equal(rows[0], [0, 0, BALL_HOME[0] + 4 + 2.5, BALL_HOME[1] + 2.5 - 5, 1])
-    np.testing.assert_array_equal(rows[-1, 2:], [BASKET_HOME[0] + 2 + 2.5, BASKET_HOME[1] + 1 + 2.5, 1])
+    deep = -SIZE / 4 * np.log(36)
+    begins = [0, 0, 0, BALL_HOME[0] + 4 + 2.5, BALL_HOME[1] + 2.5 - 5, deep, 1]
+    np.testing.assert_allclose(rows[0], begins, rtol=1e-6)
+    ends = [0, BASKET_HOME[0] + 2 + 2.5, BASKET_HOME[1] + 1 + 2.5, deep, 1]
+    np.testing.assert_allclose(rows[-1, 2:], ends, rtol=1e-6)
     found = journey(rows)
     assert found[0, 0] == found[-1, -1] == 0
     assert np.diag(found).max() < 0.1
@@ -119,6 +122,40 @@ def test_a_square_alone_does_not_ask_where_things_are(demo, reward):
     costs = view.costs(view(demo))
     aside = costs(view(taken(BALL_HOME, BASKET_HOME, end=(47, 56))))
     assert aside[-1, -1] < 2
+
+
+def test_a_ball_that_is_brought_to_the_right_place_but_further_away_is_not_there(demo, reward):
+    """Of its 36 pixels 16 are left: it is seen from one and a half times as far."""
+    costs, view = reward.frame_costs[0], reward.encoder
+    far = taken(BALL_HOME, BASKET_HOME)
+    ball = (far[-1] == BALL).all(axis=-1)
+    rows, columns = np.nonzero(ball)
+    near_middle = (abs(rows - np.median(rows)) < 2) & (abs(columns - np.median(columns)) < 2)
+    assert near_middle.sum() == 16
+    far[-1][ball] = BASKET
+    far[-1][rows[near_middle], columns[near_middle]] = BALL
+    (journey,) = costs._journeys
+    deeper = SIZE / 4 * np.log(36 / 16)
+    cost = journey(view(far)[:, -COLUMNS:])[-1, -1]
+    assert cost == pytest.approx(deeper / np.hypot(36, 21))
+    assert costs(view(far))[-1, -1] >= 2 * cost
+
+
+def test_a_goal_is_not_asked_what_became_of_it(demo, reward):
+    """Somebody stands before the basket in the demo and goes away; in another layout he stands before the table."""
+    passing, elsewhere = demo.copy(), demo.copy()
+    for row, frames in ((BASKET_HOME[0], passing), (BASKET_HOME[0] - 8, elsewhere)):
+        frames[1:, row : row + 6, BASKET_HOME[1] : BASKET_HOME[1] + 3] = (20, 20, 20)
+    finder = reward.encoder.finder
+    (journey,) = finder.journeys
+    cost, asked = [], []
+    for goal in (journey.goal, None):
+        view = ObjectView(make_encoder("pixels"), replace(finder, journeys=(replace(journey, goal=goal),)))
+        costs = view.costs(view(passing))
+        cost.append(costs(view(elsewhere))[1, 1])
+        asked.append(set(costs._changes))
+    assert asked == [{journey.thing}, {journey.thing, journey.goal}]
+    assert cost[0] < cost[1]
 
 
 def test_an_episode_that_begins_with_it_hidden_is_not_judged_by_it(demo, reward):
@@ -192,13 +229,13 @@ def test_another_journey_is_another_view(reward):
 
 
 PLACES = st.integers(1, 6).flatmap(
-    lambda rows: arrays(np.float32, (rows, 4), elements=st.integers(-100, 100).map(float))
+    lambda rows: arrays(np.float32, (rows, 6), elements=st.integers(-100, 100).map(float))
 )
 
 
 @given(demo=PLACES, rows=PLACES, sight=st.lists(st.sampled_from([1, 1, 1, 0, -1]), min_size=6, max_size=6))
 def test_the_costs_are_those_of_a_plain_loop(demo, rows, sight):
-    demo = np.c_[demo - [*demo[0, :2], 0, 0], np.ones(len(demo))]
+    demo = np.c_[demo - [*demo[0, :3], 0, 0, 0], np.ones(len(demo))]
     rows = np.c_[rows, sight[: len(rows)]]
     costs = JourneyCosts(demo)
     found = costs(rows)
@@ -207,8 +244,8 @@ def test_the_costs_are_those_of_a_plain_loop(demo, rows, sight):
     for t, row in enumerate(rows):
         for j, shown in enumerate(demo):
             near = sum(steps[: j + 1]) / (sum(steps) or 1.0)
-            off = (1 - near) * (row[:2] - shown[:2]) + near * (row[2:4] - shown[2:4])
-            wanted = {1: min(1.0, np.linalg.norm(off) / far), 0: 1.0, -1: 0.0}[int(row[4])]
+            off = (1 - near) * (row[:3] - shown[:3]) + near * (row[3:6] - shown[3:6])
+            wanted = {1: min(1.0, np.linalg.norm(off) / far), 0: 1.0, -1: 0.0}[int(row[6])]
             assert found[t, j] == pytest.approx(wanted, abs=1e-12)
         np.testing.assert_array_equal(costs(rows[t : t + 1])[0], found[t])
     assert np.diag(costs.between_demo_frames()).max() == 0

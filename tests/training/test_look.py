@@ -91,6 +91,20 @@ def test_what_is_taken_away_is_followed_in_real_pictures(task, tmp_path):
     assert ends[1] > 0.8
 
 
+def test_where_things_go_and_what_changed_can_be_left_out(tmp_path):
+    laptop = preset("laptop", "basketball")
+    demo = start_run(AXES["method"].change(laptop, "orca_progress"), tmp_path / "run").demo_folder
+    asked = {}
+    for method in ("orca_progress", "progress_not_followed", "progress_squares"):
+        reward = make_reward(AXES["method"].change(laptop, method), demo)
+        costs = reward.frame_costs[0]
+        asked[method] = len(reward.encoder.finder.things), len(costs._changes), len(costs._journeys)
+    # Of two things one is the goal, if it is known that the other is brought there.
+    assert asked == {
+        "orca_progress": (2, 1, 1), "progress_not_followed": (2, 2, 0), "progress_squares": (2, 0, 0)
+    }  # fmt: skip
+
+
 def off_line(known, shifts):
     """By how many pixels each is off the best linear function of the known places."""
     fitted, *_ = np.linalg.lstsq(known, shifts, rcond=None)

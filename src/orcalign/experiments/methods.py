@@ -32,7 +32,6 @@ _SET = ("last=1",)
 # It is not rescaled, so that values are about 10 and a penalty of 0.01 means the same in every task.
 _AHEAD = {"gamma": 0.95, "learning_rate": 3e-4, "action_penalty": 0.01}
 _OBJECT = {"look": "object"}
-_SQUARES = {"look": "square"}
 _FINE = {"look": "object", "encoder": "efficientnet-lite0-mid", "places": "worst"}
 
 
@@ -58,7 +57,8 @@ METHODS: dict[str, Method] = {
     "threshold": Method("Threshold", {"matcher": "threshold"}),
     "progress_fixed_scale": _progress("without calibration", {"calibrated": False}),
     "progress_last_frame": _progress("without progress", {"set": ("weight=0",)}),
-    "progress_squares": _progress("without what changed", {}, encoder=_SQUARES),
+    "progress_not_followed": _progress("without where things go", {}, encoder={"look": "change"}),
+    "progress_squares": _progress("without what changed", {}, encoder={"look": "square"}),
     "progress_whole": _progress("whole pictures", {}, encoder={"look": "whole"}),
     "progress_sharp": _progress("half the temperature", {"set": ("temperature=0.1875",)}),
     "progress_fine": _progress("the worst of finer places", {}, encoder=_FINE),
@@ -87,6 +87,7 @@ ABLATION = (
     "orca_progress",
     "progress_fixed_scale",
     "progress_last_frame",
+    "progress_not_followed",
     "progress_squares",
     "progress_whole",
     "progress_sharp",

@@ -23,9 +23,12 @@ AROUND = 4
 """Pixels around a thing in which its own colours may be as well: its edge, and what it throws a light on."""
 AWAY = 2.0
 """How far a thing has to go, in units of its size, to be one that is taken away."""
-COLUMNS = 5
-"""Numbers that say where a thing is: how far it is from where it began (rows, columns), its place as seen from the
-goal (row, column), and whether it is in sight: 1 or 0, -1 in an episode in whose first frame it is not."""
+DEPTH = 1 / 4
+"""Share of the picture's height that a thing has gone away from the camera when it shows 1/e of its pixels. The camera
+would say about 1/2; but a thing shows fewer pixels behind a hand, too."""
+COLUMNS = 7
+"""Numbers that say where a thing is: how far it is from where it began (rows, columns, depth), its place as seen from
+the goal (the same), and whether it is in sight: 1 or 0, -1 in an episode in whose first frame it is not."""
 
 
 @final
@@ -50,11 +53,14 @@ class Journey:
         return out
 
     def seen(self, frames: Frames, first: Frame, goal: Shift) -> Floats:
-        """`COLUMNS` [T,5] of frames [T,H,W,3] in an episode that begins with ``first``, the goal shifted by so much."""
-        (start,), places = self.places(first[None]), self.places(frames)
-        in_sight = places[:, 2:] >= FEWEST if start[2] >= FEWEST else np.full((len(frames), 1), -1)
-        where = places[:, :2]
-        return np.concatenate([where - start[:2], where - np.array(goal), in_sight], axis=1, dtype=np.float32)
+        """`COLUMNS` [T,7] of frames [T,H,W,3] in an episode that begins with ``first``, the goal shifted by so much."""
+        (start,), where = self.places(first[None]), self.places(frames)
+        in_sight = where[:, 2:] >= FEWEST if start[2] >= FEWEST else np.full((len(frames), 1), -1)
+        for place in (start, where.T):
+            place[2] = -DEPTH * len(first) * np.log(np.maximum(place[2], 1))
+        return np.concatenate(
+            [where - start, where - np.array((*goal, 0)), in_sight], axis=1, dtype=np.float32
+        )
 
 
 def find_journeys(things: Sequence[Thing], demo: Frames, side: float) -> tuple[Journey, ...]:
@@ -93,20 +99,22 @@ def find_journeys(things: Sequence[Thing], demo: Frames, side: float) -> tuple[J
 class JourneyCosts:
     """How far a thing is from where it is in a demo, in units of how far it goes there, at most 1.
 
-        cost[t, j] = |(1 - w[j]) (A[t] - a[j]) + w[j] (B[t] - b[j])| / max |a|
+        cost[t, j] = |(1 - w[j]) (A[t] - a[j]) + w[j] (B[t] - b[j])| / far
 
     A and B are where it is as seen from where it began and as seen from the goal, a and b the same in the demo, where
-    it is always in sight; w rises from 0 to 1 along its way there. Out of sight costs 1: whoever hides a thing has not
-    brought it. What is not known costs nothing.
+    it is always in sight; w rises from 0 to 1 along its way there, and far is how far it gets, both in the picture.
+    Out of sight costs 1: whoever hides a thing has not brought it. What is not known costs nothing.
 
     Args:
         demo: [J, COLUMNS].
 
-    >>> demo = np.array([[0, 0, 9, 0, 1], [0, 4, 9, 4, 1], [0, 8, 9, 8, 1]])
-    >>> left_behind, hidden = demo[[0, 0, 0]], demo * [0, 0, 0, 0, 0]
+    >>> demo = np.array([[0, 0, 0, 9, 0, 5, 1], [0, 4, 0, 9, 4, 5, 1], [0, 8, 0, 9, 8, 5, 1]])
+    >>> left_behind, hidden, too_deep = demo[[0, 0, 0]], demo * 0, demo + [0, 0, 2, 0, 0, 2, 0]
     >>> costs = JourneyCosts(demo)
     >>> [costs(one)[-1].tolist() for one in (demo, left_behind, hidden)]
     [[1.0, 0.5, 0.0], [0.0, 0.5, 1.0], [1.0, 1.0, 1.0]]
+    >>> float(costs(too_deep)[-1, -1])
+    0.25
     """
 
     def __init__(self, demo: npt.ArrayLike) -> None:
@@ -119,11 +127,11 @@ class JourneyCosts:
     def __call__(self, seen: npt.ArrayLike) -> FloatArray:
         """Costs [T, J], in [0, 1], of an episode's rows [T, COLUMNS]."""
         rows = np.asarray(seen, np.float64)
-        off = rows[:, None, :4] - self._demo[:, :4]
-        off = (1 - self._near[:, None]) * off[..., :2] + self._near[:, None] * off[..., 2:]
-        out: FloatArray = np.minimum(np.hypot(off[..., 0], off[..., 1]) / self._far, 1)
-        out[rows[:, 4] == 0] = 1
-        out[rows[:, 4] < 0] = 0
+        off = rows[:, None, :6] - self._demo[:, :6]
+        off = (1 - self._near[:, None]) * off[..., :3] + self._near[:, None] * off[..., 3:]
+        out: FloatArray = np.minimum(np.sqrt((off**2).sum(axis=-1)) / self._far, 1)
+        out[rows[:, 6] == 0] = 1
+        out[rows[:, 6] < 0] = 0
         return out
 
     def between_demo_frames(self) -> FloatArray:

@@ -90,7 +90,7 @@ class ObjectView:
 
     @property
     def dim(self) -> int:
-        """The encoder's for the whole picture and each square, a number for each pixel of a thing, five for a way."""
+        """The encoder's for the whole picture and each square, a number for each pixel of a thing, seven for a way."""
         journeys = COLUMNS * len(self.finder.journeys)
         return (1 + len(self.finder.things)) * self._encoder.dim + sum(self._pixels) + journeys
 
@@ -136,9 +136,9 @@ class ObjectView:
 
     def costs(self, demo_features: npt.ArrayLike, distance: str = "cosine") -> ViewCosts:
         """What compares episodes with a demo, both seen by this encoder."""
-        journeys = len(self.finder.journeys)
+        goals = [journey.goal for journey in self.finder.journeys]
         return ViewCosts(
-            demo_features, distance, self._places, self._worst, self._pixels, journeys, self._changes
+            demo_features, distance, self._places, self._worst, self._pixels, goals, self._changes
         )
 
     def cut(self, frames: Frames) -> tuple[Frames, ...]:

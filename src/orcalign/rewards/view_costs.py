@@ -24,7 +24,7 @@ class ViewCosts:
     """Distances of an episode to a demo in several views, in units of what changes in the demo.
 
         view[t, j]    = max(0, (1 - s[j]) * whole[t, j] + s[j] * square[t, j] - start * (1 - j / (J - 1)))
-        change[t, j]  = mean over things of |A xor D| / max(|A or D|, n / 2)
+        change[t, j]  = mean over things but goals of |A xor D| / max(|A or D|, n / 2)
         cost          = max(view, 3/4 change, 3/4 way),  in the demo's last frame max(view, change, 2 way)
 
     whole and square are distances within each view, divided by the largest between two of the demo's frames; s rises
@@ -44,7 +44,8 @@ class ViewCosts:
         places: in the map of each view.
         worst: share of a square's places that count, those that differ most; with cosines.
         pixels: how many each thing has, in the order in which they change in the demo.
-        journeys: of how many things it is known where they are.
+        journeys: for each thing that is taken away the number of its goal, or None. A goal stays: what changes in its
+            pixels is who passes before it, which another layout has elsewhere, and it is not asked.
         changes: whether their changes and journeys count.
 
     >>> costs = ViewCosts(np.array([[0.0, 0.0], [1.0, 2.0], [2.0, 4.0]]), "euclidean", pixels=(0,))
@@ -66,12 +67,12 @@ class ViewCosts:
         places: int = 1,
         worst: float = 1.0,
         pixels: Sequence[int] = (),
-        journeys: int = 0,
+        journeys: Sequence[int | None] = (),
         changes: bool = True,
     ) -> None:
         features = np.asarray(demo_features)
         self.num_frames, self.dim = features.shape
-        beside = [*pixels, *[COLUMNS] * journeys]
+        beside = [*pixels, *[COLUMNS] * len(journeys)]
         width = (self.dim - sum(beside)) // (1 + len(pixels))
         self._ends = np.cumsum([width] * (1 + len(pixels)) + beside)[:-1]
         self._things = len(pixels)
@@ -90,7 +91,9 @@ class ViewCosts:
         self._near = np.cumsum(along_path(steps)) if self.num_frames > 1 else np.zeros(1)
         self._turn = _turns(changed, self.num_frames)
         self._changes = {
-            number: ChangeCosts(one) for number, one in enumerate(changed) if changes and (one > 0).any()
+            number: ChangeCosts(one)
+            for number, one in enumerate(changed)
+            if changes and number not in journeys and (one > 0).any()
         }
         self._journeys = [JourneyCosts(one) for one in where] if changes else []
 

@@ -20,7 +20,7 @@ from orcalign.rewards.settings import UNITS, RewardSettings, check_matcher_setti
 from orcalign.training.ranges import Ramp, require, share_or_count
 
 DEMO_KINDS = ("misaligned", "aligned", *CATEGORIES, "mixed")
-LOOKS = ("whole", "square", "object")
+LOOKS = ("whole", "square", "change", "object")
 PLACES = ("all", "worst")
 SCALES = ("first", "best", "none")
 AUTO = "auto"
@@ -174,9 +174,9 @@ class EncoderConfig:
     """File, folder or hub name of its weights, where it needs one."""
     look: str = "whole"
     """What is compared: whole pictures; or (square), the nearer to the demo's end, the more a square of 3/8 of the
-    picture that moves with the object; or (object), that and what became of the object itself. Where no object is found
-    in the first frames, with several demos, and with videos of another size than the drawn frames, it is whole
-    pictures."""
+    picture that moves with the object; or (change), that and which of the object's pixels have changed; or (object),
+    all that and where it has gone, if it is taken away. Where no object is found in the first frames, with several
+    demos, and with videos of another size than the drawn frames, it is whole pictures."""
     places: str = "all"
     """Of the object's square: all its places count alike, or (worst) the quarter of them that differs most. With cosine
     distances."""
@@ -292,7 +292,7 @@ class TrainConfig:
             )
         if self.encoder.places == "worst":
             for name, value, needed in (
-                ("look", self.encoder.look, ("object", "square")),
+                ("look", self.encoder.look, ("object", "change", "square")),
                 ("distance", self.reward.distance, ("cosine",)),
             ):
                 if value not in needed:

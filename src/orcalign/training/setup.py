@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -59,7 +60,9 @@ def make_reward(config: TrainConfig, demo: Path) -> VideoReward:
     finder = find_object(config, demos[0]) if encoder.look != "whole" and len(demos) == 1 else None
     if finder is not None:
         worst = WORST if encoder.places == "worst" else 1.0
-        made = ObjectView(made, finder, worst=worst, changes=encoder.look == "object")
+        if encoder.look != "object":
+            finder = replace(finder, journeys=())
+        made = ObjectView(made, finder, worst=worst, changes=encoder.look != "square")
     return VideoReward(demos, made, reward.distance, reward.context, reward.direction, pool=reward.pool)
 
 
