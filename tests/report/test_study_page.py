@@ -66,6 +66,16 @@ def test_every_cell_is_on_the_page(runs: StudyResults, pages: dict[str, Path]) -
     assert html.escape(ERROR) in page
 
 
+def test_steps_below_a_film_are_those_of_the_curve(runs: StudyResults) -> None:
+    """A run does not count the steps of its pretraining, and what is shown of it does."""
+    cell = runs.cells[0]
+    assert cell.result is not None
+    later = replace(cell.result, curve=[[row[0] + 5_000, *row[1:]] for row in cell.result.curve])
+    pretrained = replace(runs, cells=(replace(cell, result=later), *runs.cells[1:]))
+    (row,), _ = films.film_rows(pretrained)
+    assert row.films[1].note.startswith(f"evaluation of step {cell.result.last['step'] + 5_000:,};")
+
+
 def test_the_numbers_are_those_of_the_runs(runs: StudyResults, pages: dict[str, Path]) -> None:
     page = pages["folders"].read_text()
     shown = films_of(page)

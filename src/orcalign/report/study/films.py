@@ -129,7 +129,9 @@ def _episode(cell: StudyCell, name: str, budget: _Budget, problems: list[str], f
     except (OSError, ValueError) as error:
         problems.append(f"The video of {name} in run {cell.key} cannot be shown ({error}).")
         return Film(name, score, hole="the video cannot be read", link=link)
-    note = _success_words(cell.run, _step(video), len(read.frames))
+    # The run itself does not count the steps of its pretraining; the curves do.
+    pretrained = int(cell.result.curve[-1][0]) - int(cell.result.last["step"])
+    note = _success_words(cell.run, _step(video), pretrained, len(read.frames))
     return Film(name, score, note, clip, "" if clip else "left out for the size of the page", link)
 
 
@@ -167,9 +169,9 @@ def _step(video: Path) -> str:
     return video.stem.removesuffix("-0")
 
 
-def _success_words(run: Path, step: str, T: int) -> str:
+def _success_words(run: Path, step: str, pretrained: int, T: int) -> str:
     path = run / "evaluations" / f"{step}.npz"
-    text = f"evaluation of step {int(step):,}"
+    text = f"evaluation of step {int(step) + pretrained:,}"
     if not path.is_file():
         return text
     try:
