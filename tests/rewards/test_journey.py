@@ -75,9 +75,9 @@ def test_where_it_is_counts_first_from_its_own_place_and_then_from_the_goal(demo
     (journey,) = costs._journeys
     rows = view(taken(ball, basket))[:, -COLUMNS:]
     deep = -SIZE / 4 * np.log(36)
-    begins = [0, 0, 0, BALL_HOME[0] + 4 + 2.5, BALL_HOME[1] + 2.5 - 5, deep, 1]
+    begins = [0, 0, BALL_HOME[0] + 4 + 2.5, BALL_HOME[1] + 2.5 - 5, deep, 1]
     np.testing.assert_allclose(rows[0], begins, rtol=1e-6)
-    ends = [0, BASKET_HOME[0] + 2 + 2.5, BASKET_HOME[1] + 1 + 2.5, deep, 1]
+    ends = [BASKET_HOME[0] + 2 + 2.5, BASKET_HOME[1] + 1 + 2.5, deep, 1]
     np.testing.assert_allclose(rows[-1, 2:], ends, rtol=1e-6)
     found = journey(rows)
     assert found[0, 0] == found[-1, -1] == 0
@@ -229,23 +229,24 @@ def test_another_journey_is_another_view(reward):
 
 
 PLACES = st.integers(1, 6).flatmap(
-    lambda rows: arrays(np.float32, (rows, 6), elements=st.integers(-100, 100).map(float))
+    lambda rows: arrays(np.float32, (rows, 5), elements=st.integers(-100, 100).map(float))
 )
 
 
 @given(demo=PLACES, rows=PLACES, sight=st.lists(st.sampled_from([1, 1, 1, 0, -1]), min_size=6, max_size=6))
 def test_the_costs_are_those_of_a_plain_loop(demo, rows, sight):
-    demo = np.c_[demo - [*demo[0, :3], 0, 0, 0], np.ones(len(demo))]
+    demo = np.c_[demo - [*demo[0, :2], 0, 0, 0], np.ones(len(demo))]
     rows = np.c_[rows, sight[: len(rows)]]
     costs = JourneyCosts(demo)
     found = costs(rows)
     steps = [0.0, *(np.linalg.norm(demo[j, :2] - demo[j - 1, :2]) for j in range(1, len(demo)))]
-    far = max(np.linalg.norm(row[:2]) for row in demo) or 1.0
+    far = max(np.linalg.norm([*row[:2], row[4] - demo[0, 4]]) for row in demo) or 1.0
     for t, row in enumerate(rows):
         for j, shown in enumerate(demo):
             near = sum(steps[: j + 1]) / (sum(steps) or 1.0)
-            off = (1 - near) * (row[:3] - shown[:3]) + near * (row[3:6] - shown[3:6])
-            wanted = {1: min(1.0, np.linalg.norm(off) / far), 0: 1.0, -1: 0.0}[int(row[6])]
+            off = near * (row[2:5] - shown[2:5])
+            off[:2] += (1 - near) * (row[:2] - shown[:2])
+            wanted = {1: min(1.0, np.linalg.norm(off) / far), 0: 1.0, -1: 0.0}[int(row[5])]
             assert found[t, j] == pytest.approx(wanted, abs=1e-12)
         np.testing.assert_array_equal(costs(rows[t : t + 1])[0], found[t])
     assert np.diag(costs.between_demo_frames()).max() == 0

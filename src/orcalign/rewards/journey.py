@@ -26,9 +26,9 @@ AWAY = 2.0
 DEPTH = 1 / 4
 """Share of the picture's height that a thing has gone away from the camera when it shows 1/e of its pixels. The camera
 would say about 1/2; but a thing shows fewer pixels behind a hand, too."""
-COLUMNS = 7
-"""Numbers that say where a thing is: how far it is from where it began (rows, columns, depth), its place as seen from
-the goal (the same), and whether it is in sight: 1 or 0, -1 in an episode in whose first frame it is not."""
+COLUMNS = 6
+"""Numbers that say where a thing is: how far it is from where it began (rows, columns), its place as seen from the
+goal (row, column, depth), and whether it is in sight: 1 or 0, -1 in an episode in whose first frame it is not."""
 
 
 @final
@@ -53,14 +53,12 @@ class Journey:
         return out
 
     def seen(self, frames: Frames, first: Frame, goal: Shift) -> Floats:
-        """`COLUMNS` [T,7] of frames [T,H,W,3] in an episode that begins with ``first``, the goal shifted by so much."""
+        """`COLUMNS` [T,6] of frames [T,H,W,3] in an episode that begins with ``first``, the goal shifted by so much."""
         (start,), where = self.places(first[None]), self.places(frames)
         in_sight = where[:, 2:] >= FEWEST if start[2] >= FEWEST else np.full((len(frames), 1), -1)
-        for place in (start, where.T):
-            place[2] = -DEPTH * len(first) * np.log(np.maximum(place[2], 1))
-        return np.concatenate(
-            [where - start, where - np.array((*goal, 0)), in_sight], axis=1, dtype=np.float32
-        )
+        began = where[:, :2] - start[:2]
+        where[:, 2] = -DEPTH * len(first) * np.log(np.maximum(where[:, 2], 1))
+        return np.concatenate([began, where - np.array((*goal, 0)), in_sight], axis=1, dtype=np.float32)
 
 
 def find_journeys(things: Sequence[Thing], demo: Frames, side: float) -> tuple[Journey, ...]:
@@ -102,19 +100,20 @@ class JourneyCosts:
         cost[t, j] = |(1 - w[j]) (A[t] - a[j]) + w[j] (B[t] - b[j])| / far
 
     A and B are where it is as seen from where it began and as seen from the goal, a and b the same in the demo, where
-    it is always in sight; w rises from 0 to 1 along its way there, and far is how far it gets, both in the picture.
-    Out of sight costs 1: whoever hides a thing has not brought it. What is not known costs nothing.
+    it is always in sight; w rises from 0 to 1 along its way in the picture there, and far is how far it gets. A has no
+    depth: when a hand takes a thing, it hides some of it. Out of sight costs 1: whoever hides a thing has not brought
+    it. What is not known costs nothing.
 
     Args:
         demo: [J, COLUMNS].
 
-    >>> demo = np.array([[0, 0, 0, 9, 0, 5, 1], [0, 4, 0, 9, 4, 5, 1], [0, 8, 0, 9, 8, 5, 1]])
-    >>> left_behind, hidden, too_deep = demo[[0, 0, 0]], demo * 0, demo + [0, 0, 2, 0, 0, 2, 0]
+    >>> demo = np.array([[0, 0, 9, 0, 5, 1], [0, 4, 9, 4, 5, 1], [0, 8, 9, 8, 5, 1]])
+    >>> left_behind, hidden, too_deep = demo[[0, 0, 0]], demo * 0, demo + [0, 0, 0, 0, 2, 0]
     >>> costs = JourneyCosts(demo)
     >>> [costs(one)[-1].tolist() for one in (demo, left_behind, hidden)]
     [[1.0, 0.5, 0.0], [0.0, 0.5, 1.0], [1.0, 1.0, 1.0]]
-    >>> float(costs(too_deep)[-1, -1])
-    0.25
+    >>> np.diag(costs(too_deep)).tolist()
+    [0.0, 0.125, 0.25]
     """
 
     def __init__(self, demo: npt.ArrayLike) -> None:
@@ -122,16 +121,18 @@ class JourneyCosts:
         began = self._demo[:, :2]
         way = np.cumsum(np.hypot(*np.diff(began, axis=0, prepend=began[:1]).T))
         self._near = way / (way[-1] or 1.0)
-        self._far = np.hypot(*began.T).max() or 1.0
+        depth = self._demo[:, 4] - self._demo[0, 4]
+        self._far = np.sqrt((began**2).sum(axis=1) + depth**2).max() or 1.0
 
     def __call__(self, seen: npt.ArrayLike) -> FloatArray:
         """Costs [T, J], in [0, 1], of an episode's rows [T, COLUMNS]."""
         rows = np.asarray(seen, np.float64)
-        off = rows[:, None, :6] - self._demo[:, :6]
-        off = (1 - self._near[:, None]) * off[..., :3] + self._near[:, None] * off[..., 3:]
+        began, goal = np.split(rows[:, None, :5] - self._demo[:, :5], [2], axis=-1)
+        off = self._near[:, None] * goal
+        off[..., :2] += (1 - self._near[:, None]) * began
         out: FloatArray = np.minimum(np.sqrt((off**2).sum(axis=-1)) / self._far, 1)
-        out[rows[:, 6] == 0] = 1
-        out[rows[:, 6] < 0] = 0
+        out[rows[:, 5] == 0] = 1
+        out[rows[:, 5] < 0] = 0
         return out
 
     def between_demo_frames(self) -> FloatArray:

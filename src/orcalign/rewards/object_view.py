@@ -90,7 +90,7 @@ class ObjectView:
 
     @property
     def dim(self) -> int:
-        """The encoder's for the whole picture and each square, a number for each pixel of a thing, seven for a way."""
+        """The encoder's for the whole picture and each square, a number for each pixel of a thing, six for a way."""
         journeys = COLUMNS * len(self.finder.journeys)
         return (1 + len(self.finder.things)) * self._encoder.dim + sum(self._pixels) + journeys
 
