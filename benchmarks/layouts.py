@@ -170,8 +170,7 @@ def line(task, rows, found_things):
 def outlined(frame, view, first):
     """The frame with the squares that are looked at in an episode that begins with `first`."""
     seen = frame.copy()
-    for number, found in enumerate(view.finder.find(first)):
-        rows, columns = view.square(number, found.shift)
+    for number, (rows, columns) in enumerate(view.squares(view.finder.find(first))):
         for edge in (
             np.s_[rows[0], columns],
             np.s_[rows[-1], columns],
