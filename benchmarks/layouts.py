@@ -170,7 +170,8 @@ def line(task, rows, found_things):
 def outlined(frame, view, first):
     """The frame with the squares that are looked at in an episode that begins with `first`."""
     seen = frame.copy()
-    for number, (rows, columns) in enumerate(view.squares(view.finder.find(first))):
+    for number, found in enumerate(view.finder.find(first)):
+        rows, columns = view.square(number, found.shift)
         for edge in (
             np.s_[rows[0], columns],
             np.s_[rows[-1], columns],

@@ -86,7 +86,7 @@ def test_what_is_taken_away_is_followed_in_real_pictures(task, tmp_path):
     known = np.c_[played.observations[:, 4:7], np.ones(len(places))]
     assert off_line(known, places[:, :2]).max() < 4, "as good as a plane can be in a perspective"
     left_alone = played.frames[:1].repeat(2, 0)
-    ends = [costs._journeys[0](view(frames)[:, -COLUMNS:])[-1] for frames in (played.frames, left_alone)]
+    ends = [costs._journeys[0](view(frames)[:, -COLUMNS:])[-1, -1] for frames in (played.frames, left_alone)]
     assert ends[0] < 0.1
     assert ends[1] > 0.8
 

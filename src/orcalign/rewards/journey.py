@@ -23,9 +23,9 @@ AROUND = 4
 """Pixels around a thing in which its own colours may be as well: its edge, and what it throws a light on."""
 AWAY = 2.0
 """How far a thing has to go, in units of its size, to be one that is taken away."""
-COLUMNS = 3
-"""Numbers that say where a thing is: its row and column as seen from the goal, and whether it is in sight: 1 or 0, -1
-in an episode in whose first frame it is not."""
+COLUMNS = 5
+"""Numbers that say where a thing is: how far it is from where it began (rows, columns), its place as seen from the
+goal (row, column), and whether it is in sight: 1 or 0, -1 in an episode in whose first frame it is not."""
 
 
 @final
@@ -37,8 +37,6 @@ class Journey:
     """Its number."""
     goal: int | None
     """Number of the thing that it is taken to; None if it is always the same place."""
-    end: tuple[int, int]
-    """Row and column where it ends in the demo."""
     palette: Mask
     """[SHADES, SHADES, SHADES] The colours that nothing else has in the demo's first frame."""
 
@@ -52,11 +50,11 @@ class Journey:
         return out
 
     def seen(self, frames: Frames, first: Frame, goal: Shift) -> Floats:
-        """`COLUMNS` [T,3] of frames [T,H,W,3] in an episode that begins with ``first``, the goal shifted by so much."""
-        (start,), where = self.places(first[None]), self.places(frames)
-        where[:, 2] = where[:, 2] >= FEWEST if start[2] >= FEWEST else -1
-        where[:, :2] -= goal
-        return where
+        """`COLUMNS` [T,5] of frames [T,H,W,3] in an episode that begins with ``first``, the goal shifted by so much."""
+        (start,), places = self.places(first[None]), self.places(frames)
+        in_sight = places[:, 2:] >= FEWEST if start[2] >= FEWEST else np.full((len(frames), 1), -1)
+        where = places[:, :2]
+        return np.concatenate([where - start[:2], where - np.array(goal), in_sight], axis=1, dtype=np.float32)
 
 
 def find_journeys(things: Sequence[Thing], demo: Frames, side: float) -> tuple[Journey, ...]:
@@ -69,61 +67,67 @@ def find_journeys(things: Sequence[Thing], demo: Frames, side: float) -> tuple[J
     ...     frame[30:36, column : column + 6] = (250, 120, 0)
     >>> body = tuple(one.ravel() for one in np.mgrid[30:36, 10:16])
     >>> (journey,) = find_journeys([Thing(body, np.zeros((36, 3), np.float32), body, (32, 12))], demo, 20)
-    >>> journey.goal, journey.end, journey.places(demo).tolist()
-    (None, (32, 42), [[32.5, 12.5, 36.0], [32.5, 24.5, 36.0], [32.5, 42.5, 36.0]])
+    >>> journey.goal, journey.places(demo).tolist()
+    (None, [[32.5, 12.5, 36.0], [32.5, 24.5, 36.0], [32.5, 42.5, 36.0]])
     """
     found = []
     for number, thing in enumerate(things):
         palette = _own_colours(demo[0], thing.body)
-        places = Journey(number, None, thing.home, palette).places(demo)
+        places = Journey(number, None, palette).places(demo)
         size = np.sqrt(len(thing.body[0]))
         way = np.hypot(*(places[:, :2] - places[0, :2]).T)
         # Its own colours may be but a mark on it, or not be seen from everywhere.
         at_home = np.hypot(*(places[0, :2] - thing.home)) <= size / 2
         if at_home and places[:, 2].min() >= FEWEST and way.max() > AWAY * size:
-            found.append((number, palette, (int(places[-1, 0]), int(places[-1, 1]))))
+            found.append((number, palette, places[-1, :2]))
     taken = {number for number, _, _ in found}
     journeys = []
     for number, palette, end in found:
-        far = {k: np.hypot(*np.subtract(end, thing.home)) for k, thing in enumerate(things) if k not in taken}
+        far = {k: np.hypot(*(end - thing.home)) for k, thing in enumerate(things) if k not in taken}
         near = [k for k, pixels in far.items() if pixels <= side]
-        journeys.append(Journey(number, min(near, key=far.__getitem__, default=None), end, palette))
+        journeys.append(Journey(number, min(near, key=far.__getitem__, default=None), palette))
     return tuple(journeys)
 
 
 @final
 class JourneyCosts:
-    """How far a thing is from where it ends in a demo, in units of how far it gets there, at most 1.
+    """How far a thing is from where it is in a demo, in units of how far it goes there, at most 1.
 
-    Out of sight costs 1: whoever hides a thing has not brought it. What is not known costs nothing.
+        cost[t, j] = |(1 - w[j]) (A[t] - a[j]) + w[j] (B[t] - b[j])| / max |a|
+
+    A and B are where it is as seen from where it began and as seen from the goal, a and b the same in the demo, where
+    it is always in sight; w rises from 0 to 1 along its way there. Out of sight costs 1: whoever hides a thing has not
+    brought it. What is not known costs nothing.
 
     Args:
-        demo: [J, COLUMNS], always in sight.
+        demo: [J, COLUMNS].
 
-    >>> demo = np.array([[9, 0, 1], [9, 4, 1], [9, 8, 1]])
+    >>> demo = np.array([[0, 0, 9, 0, 1], [0, 4, 9, 4, 1], [0, 8, 9, 8, 1]])
+    >>> left_behind, hidden = demo[[0, 0, 0]], demo * [0, 0, 0, 0, 0]
     >>> costs = JourneyCosts(demo)
-    >>> costs(demo).tolist(), costs(demo * [1, 1, 0]).tolist(), costs(demo * [1, 1, -1]).tolist()
-    ([1.0, 0.5, 0.0], [1.0, 1.0, 1.0], [0.0, 0.0, 0.0])
+    >>> [costs(one)[-1].tolist() for one in (demo, left_behind, hidden)]
+    [[1.0, 0.5, 0.0], [0.0, 0.5, 1.0], [1.0, 1.0, 1.0]]
     """
 
     def __init__(self, demo: npt.ArrayLike) -> None:
         self._demo = np.asarray(demo, np.float64)
-        places = self._demo[:, :2]
-        way = np.cumsum(np.hypot(*np.diff(places, axis=0, prepend=places[:1]).T))
-        self.share = way / (way[-1] or 1.0)
-        """[J] Of its way that it has gone in each frame of the demo."""
-        self._far = np.hypot(*(places - places[0]).T).max() or 1.0
+        began = self._demo[:, :2]
+        way = np.cumsum(np.hypot(*np.diff(began, axis=0, prepend=began[:1]).T))
+        self._near = way / (way[-1] or 1.0)
+        self._far = np.hypot(*began.T).max() or 1.0
 
     def __call__(self, seen: npt.ArrayLike) -> FloatArray:
-        """Costs [T], in [0, 1], of an episode's rows [T, COLUMNS]."""
+        """Costs [T, J], in [0, 1], of an episode's rows [T, COLUMNS]."""
         rows = np.asarray(seen, np.float64)
-        out: FloatArray = np.minimum(np.hypot(*(rows[:, :2] - self._demo[-1, :2]).T) / self._far, 1)
-        out[rows[:, 2] == 0] = 1
-        out[rows[:, 2] < 0] = 0
+        off = rows[:, None, :4] - self._demo[:, :4]
+        off = (1 - self._near[:, None]) * off[..., :2] + self._near[:, None] * off[..., 2:]
+        out: FloatArray = np.minimum(np.hypot(off[..., 0], off[..., 1]) / self._far, 1)
+        out[rows[:, 4] == 0] = 1
+        out[rows[:, 4] < 0] = 0
         return out
 
-    def of_demo_frames(self) -> FloatArray:
-        """Costs [J] of the demo's own frames."""
+    def between_demo_frames(self) -> FloatArray:
+        """Costs [J, J] of the demo's frames to one another."""
         return self(self._demo)
 
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import final
 
 import numpy as np
@@ -22,10 +22,9 @@ from orcalign.encoders import Encoder, Progress, num_places
 from orcalign.encoders.protocol import Features, Frames
 from orcalign.rewards.finder import Finder
 from orcalign.rewards.journey import COLUMNS
-from orcalign.rewards.thing import Found, Frame
+from orcalign.rewards.thing import Found, Frame, Shift
 from orcalign.rewards.view_costs import ViewCosts
 
-Square = tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]
 SIDE = 3 / 8
 """Of the square, as a share of the picture's smaller side."""
 WORST = 1 / 4
@@ -40,8 +39,6 @@ UNKNOWN = -1.0
 class ObjectView:
     """An `Encoder` that sees whole pictures and, beside them, a square which moves with each thing, and its pixels.
 
-    A thing that is taken away to where it always ends has a second square there, which stays. A goal has none.
-
     Things are found in the first frame of what it is given, so it is for whole episodes and whole demos: a row
     depends on its frame and on the first one. `begin` sees an episode frame by frame. Features are those of the whole
     picture, those of each square, for each pixel of each thing whether it has changed (1 or 0; -1 where the thing is
@@ -53,7 +50,7 @@ class ObjectView:
         finder: finds the things.
         share: side of the squares as a share of the picture's smaller side.
         worst: share of a square's places that count, those that differ most (with cosines); 1 for all of them.
-        changes: whether what became of the things counts, and where they have gone.
+        changes: whether what became of the things counts.
     """
 
     def __init__(
@@ -64,15 +61,16 @@ class ObjectView:
         worst: float = 1.0,
         changes: bool = True,
     ) -> None:
-        self.finder = finder if changes else replace(finder, journeys=())
-        self._encoder, self._worst, self._changes = encoder, worst, changes
+        self._encoder, self.finder, self._worst, self._changes = encoder, finder, worst, changes
         self._places = num_places(encoder)
         self.side = round(share * min(finder.size))
-        goals = {journey.goal for journey in self.finder.journeys}
-        # The middle of each square in the demo, and the thing that it moves with.
-        self._squares = [
-            *((thing.home, number) for number, thing in enumerate(finder.things) if number not in goals),
-            *((journey.end, None) for journey in self.finder.journeys if journey.goal is None),
+        # In the demo a square does not leave the picture; elsewhere its edge is drawn out.
+        self._corners = [
+            tuple(
+                int(np.clip(at - self.side // 2, 0, room - self.side))
+                for at, room in zip(thing.home, finder.size, strict=True)
+            )
+            for thing in finder.things
         ]
 
     @property
@@ -92,15 +90,15 @@ class ObjectView:
 
     @property
     def dim(self) -> int:
-        """The encoder's for the whole picture and each square, a number for each pixel of a thing, three for a way."""
+        """The encoder's for the whole picture and each square, a number for each pixel of a thing, five for a way."""
         journeys = COLUMNS * len(self.finder.journeys)
-        return (1 + len(self._squares)) * self._encoder.dim + sum(self._pixels) + journeys
+        return (1 + len(self.finder.things)) * self._encoder.dim + sum(self._pixels) + journeys
 
     @property
     def fingerprint(self) -> str:
         """Hex digest of the encoder, and of what it is shown."""
         seen = hashlib.sha256(self._encoder.fingerprint.encode())
-        seen.update(repr((self.side, self._squares)).encode())
+        seen.update(repr((self.side, [thing.home for thing in self.finder.things])).encode())
         for thing in self.finder.things:
             for array in (*thing.looked_at, thing.colours, *thing.body):
                 seen.update(array.tobytes())
@@ -121,7 +119,7 @@ class ObjectView:
     ) -> Features:
         """Features [T, dim] of frames [T,H,W,3] of an episode that begins with ``first``, where things were found."""
         views = [self._encoder(frames, progress)]
-        views += [self._encoder(self._cut(frames, *square)) for square in self.squares(found)]
+        views += [self._encoder(self._cut(frames, k, one.shift)) for k, one in enumerate(found)]
         since = np.concatenate([first[None], frames])
         changed = [
             thing.changed(since, one.shift)[1:].astype(np.float32)
@@ -144,23 +142,20 @@ class ObjectView:
         )
 
     def cut(self, frames: Frames) -> tuple[Frames, ...]:
-        """The squares of each frame: [T,H,W,3] → [T,S,S,3] each."""
-        return tuple(self._cut(frames, *square) for square in self.squares(self.finder.find(frames[0])))
+        """The squares of each frame, one for each thing: [T,H,W,3] → [T,S,S,3] each."""
+        found = self.finder.find(frames[0])
+        return tuple(self._cut(frames, k, one.shift) for k, one in enumerate(found))
 
-    def squares(self, found: Sequence[Found]) -> list[Square]:
-        """Rows [S] and columns [S] of each square where things were found."""
-        out = []
-        for middle, follows in self._squares:
-            shift = (0, 0) if follows is None else found[follows].shift
-            lines = []
-            for at, by, room in zip(middle, shift, self.finder.size, strict=True):
-                # In the demo a square does not leave the picture; elsewhere its edge is drawn out.
-                start = int(np.clip(at - self.side // 2, 0, room - self.side)) + by
-                lines.append(np.clip(np.arange(start, start + self.side), 0, room - 1))
-            out.append((lines[0], lines[1]))
-        return out
+    def square(self, thing: int, shift: Shift) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]:
+        """Rows [S] and columns [S] of a thing's square where the thing is shifted by so much."""
+        rows, columns = (
+            np.clip(np.arange(start, start + self.side) + by, 0, room - 1)
+            for start, by, room in zip(self._corners[thing], shift, self.finder.size, strict=True)
+        )
+        return rows, columns
 
-    def _cut(self, frames: Frames, rows: npt.NDArray[np.intp], columns: npt.NDArray[np.intp]) -> Frames:
+    def _cut(self, frames: Frames, thing: int, shift: Shift) -> Frames:
+        rows, columns = self.square(thing, shift)
         return np.ascontiguousarray(frames[:, rows][:, :, columns])
 
     @property

@@ -15,10 +15,8 @@ from orcalign.rewards.frame_costs import FrameCosts, PlaceCosts
 from orcalign.rewards.journey import COLUMNS, JourneyCosts
 
 MISSING, LAST_CHANGE, LAST_WAY = 3 / 4, 1.0, 2.0
-"""What it costs, as a share of the reach, if a thing that has changed in the demo has not; and in the last frame, where
-one stays, if it has not, and if a thing that is taken away is still where it was."""
-ARRIVING = 3 / 4
-"""Of a thing's way: from there on it is compared where it ends, and not where it began."""
+"""What it costs, as a share of the reach, if a thing that has changed or gone in the demo has not; and in the last
+frame, where one stays."""
 
 
 @final
@@ -27,30 +25,28 @@ class ViewCosts:
 
         view[t, j]    = max(0, (1 - s[j]) * whole[t, j] + s[j] * square[t, j] - start * (1 - j / (J - 1)))
         change[t, j]  = mean over things but goals of |A xor D| / max(|A or D|, n / 2)
-        cost          = max(view, 3/4 change),  in the demo's last frame max(view, change, 2 way)
+        cost          = max(view, 3/4 change, 3/4 way),  in the demo's last frame max(view, change, 2 way)
 
     whole and square are distances within each view, divided by the largest between two of the demo's frames; s rises
     from 0 to 1 along the demo's path. start is what the sum is in the first frame: the arm begins where it always
     begins, and so looks moved in the square until it has come to the object. With several things the square is that
-    of the one whose turn it is in the demo: the first that has not yet half changed, in the end the last; and where a
-    thing ends that is taken away and has no goal, once it has gone three quarters of its way.
+    of the one whose turn it is in the demo: the first that has not yet half changed, in the end the last.
 
     A and D are the pixels of a thing that show something else than in the first frame, in frame t of the episode and
     in frame j of the demo; n is how many these are at most in the demo. With a floor of 3/8 of the reach a frame can
     be occupied if no more than half of these pixels differ (in the last one, three in eight); whether it is, the views
-    say. way is how far a thing that is taken away is from where it ends in the demo (`JourneyCosts`).
+    say. way is how far a thing that is taken away is from where it is in the demo (`JourneyCosts`).
 
     Args:
-        demo_features: [J, dim], of an `ObjectView`: the whole picture, a square for each thing that is no goal, one
-            where each thing ends that is taken away and has no goal, pixels of each thing, places of each that is
-            taken away.
+        demo_features: [J, dim], of an `ObjectView`: the whole picture, a square for each thing, pixels of each thing,
+            places of each thing that is taken away.
         distance: "cosine" or "euclidean".
         places: in the map of each view.
         worst: share of a square's places that count, those that differ most; with cosines.
         pixels: how many each thing has, in the order in which they change in the demo.
         journeys: for each thing that is taken away the number of its goal, or None. A goal stays: what changes in its
             pixels is who passes before it, which another layout has elsewhere, and it is not asked.
-        changes: whether their changes count.
+        changes: whether their changes and journeys count.
 
     >>> costs = ViewCosts(np.array([[0.0, 0.0], [1.0, 2.0], [2.0, 4.0]]), "euclidean", pixels=(0,))
     >>> costs(np.array([[0.0, 2.0], [1.0, 2.0], [2.0, 4.0]])).tolist()
@@ -77,11 +73,9 @@ class ViewCosts:
         features = np.asarray(demo_features)
         self.num_frames, self.dim = features.shape
         beside = [*pixels, *[COLUMNS] * len(journeys)]
-        asked = [number for number in range(len(pixels)) if number not in journeys]
-        ends = [number for number, goal in enumerate(journeys) if goal is None]
-        self._num_views, self._things = 1 + len(asked) + len(ends), len(pixels)
-        width = (self.dim - sum(beside)) // self._num_views
-        self._ends = np.cumsum([width] * self._num_views + beside)[:-1]
+        width = (self.dim - sum(beside)) // (1 + len(pixels))
+        self._ends = np.cumsum([width] * (1 + len(pixels)) + beside)[:-1]
+        self._things = len(pixels)
         (whole, *squares), changed, where = self._parts(features)
         by_place = worst < 1 and distance == "cosine"
         self._views: list[FrameCosts | PlaceCosts] = [FrameCosts(whole, distance)]
@@ -95,15 +89,13 @@ class ViewCosts:
         # Cosine distances are squares: their roots add up along a straight way.
         steps = np.sqrt(between[0]) if distance == "cosine" else between[0]
         self._near = np.cumsum(along_path(steps)) if self.num_frames > 1 else np.zeros(1)
+        self._turn = _turns(changed, self.num_frames)
         self._changes = {
-            number: ChangeCosts(changed[number])
-            for number in asked
-            if changes and (changed[number] > 0).any()
+            number: ChangeCosts(one)
+            for number, one in enumerate(changed)
+            if changes and number not in journeys and (one > 0).any()
         }
-        self._journeys = [JourneyCosts(one) for one in where]
-        self._turn = _turns([changed[number] for number in asked], self.num_frames)
-        for view, number in enumerate(ends, start=1 + len(asked)):
-            self._turn[self._journeys[number].share >= ARRIVING] = view
+        self._journeys = [JourneyCosts(one) for one in where] if changes else []
 
     def __call__(self, features: npt.ArrayLike) -> FloatArray:
         """Costs [T, J] of an episode's features [T, dim]; each row depends on the first one as well."""
@@ -120,7 +112,7 @@ class ViewCosts:
         return self._largest(
             cost,
             [one(changed[number]) for number, one in self._changes.items()],
-            [one(seen) for one, seen in zip(self._journeys, where, strict=True)],
+            [one(seen) for one, seen in zip(self._journeys, where, strict=bool(self._journeys))],
         )
 
     def between_demo_frames(self) -> FloatArray:
@@ -129,14 +121,14 @@ class ViewCosts:
         return self._largest(
             cost,
             [one.between_demo_frames() for one in self._changes.values()],
-            [one.of_demo_frames() for one in self._journeys],
+            [one.between_demo_frames() for one in self._journeys],
         )
 
     def _parts(self, features: Features) -> tuple[list[Features], list[Features], list[Features]]:
         """Of the features [T, dim] those of all views, of each thing's pixels, and of each journey."""
         parts = np.split(features, self._ends, axis=1)
-        things = self._num_views + self._things
-        return parts[: self._num_views], parts[self._num_views : things], parts[things:]
+        views = 1 + self._things
+        return parts[:views], parts[views : views + self._things], parts[views + self._things :]
 
     def _seen(self, distances: list[FloatArray]) -> FloatArray:
         """One matrix [T, J] of those in each view."""
@@ -145,13 +137,12 @@ class ViewCosts:
         return out
 
     def _largest(self, cost: FloatArray, changes: list[FloatArray], journeys: list[FloatArray]) -> FloatArray:
-        """[T, J] Of what is seen, what has changed and, in the last frame, where things are [T]."""
-        if changes:
-            weight = np.full(self.num_frames, MISSING)
-            weight[-1] = LAST_CHANGE
-            cost = np.maximum(cost, weight * sum(changes) / len(changes))
-        if journeys:
-            cost[:, -1] = np.maximum(cost[:, -1], LAST_WAY * sum(journeys) / len(journeys))
+        """Of what is seen, what has changed and where things are."""
+        for costs, last in ((changes, LAST_CHANGE), (journeys, LAST_WAY)):
+            if costs:
+                weight = np.full(self.num_frames, MISSING)
+                weight[-1] = last
+                cost = np.maximum(cost, weight * sum(costs) / len(costs))
         return cost
 
 
