@@ -23,7 +23,7 @@ os.environ.setdefault("MUJOCO_GL", "osmesa")
 import matplotlib.pyplot as plt
 import numpy as np
 
-from orcalign.envs import TASKS, eval_seed, expert_return
+from orcalign.envs import eval_seed, expert_return, find_task
 from orcalign.envs.build import build
 from orcalign.envs.experts import make_expert, play
 from orcalign.envs.making import with_frames
@@ -79,7 +79,7 @@ def compare(run):
     task, judge = run.config.task, Judge(run)
     collector = Collector(run.config, judge.reward)
     weights, _ = read_policy(run.path / "policy-last.safetensors")
-    env, spec = build(TASKS[task], pictures=True)
+    env, spec = build(find_task(task), pictures=True)
     env = with_frames(env, spec, run.config.collect.render, run.config.collect.frame_size)
     rows, shown = [], None
     for number in range(EPISODES):
