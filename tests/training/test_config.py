@@ -5,8 +5,9 @@ from dataclasses import replace
 import pytest
 
 from orcalign.training import PRESETS, preset
-from orcalign.training.config import RewardConfig, TrainConfig
+from orcalign.training.config import TrainConfig
 from orcalign.training.config_mapping import from_mapping, to_mapping
+from orcalign.training.reward_config import RewardConfig
 from orcalign.training.run_folder import config_text, read_config
 
 

@@ -10,8 +10,8 @@ from orcalign.matching import MATCHERS
 from orcalign.rewards import VideoReward
 from orcalign.training import Training, start_run
 from orcalign.training.checkpoint import Checkpoints, read_policy
-from orcalign.training.config import RewardConfig
 from orcalign.training.labels import Labels, plan_stages
+from orcalign.training.reward_config import RewardConfig
 
 FRAMES = np.random.default_rng(0).integers(0, 255, (6, 8, 8, 3), np.uint8)
 

@@ -17,11 +17,11 @@ from orcalign.training.config import (
     POLICY_INPUTS,
     CollectConfig,
     DemoConfig,
-    RewardConfig,
     TrainConfig,
 )
 from orcalign.training.config_mapping import from_mapping, to_mapping
 from orcalign.training.ranges import Ramp, require
+from orcalign.training.reward_config import RewardConfig
 
 Change = Callable[[TrainConfig, str], TrainConfig]
 OBJECT_FRAMES = 192

@@ -12,10 +12,10 @@ from orcalign.training.config import (
     DemoConfig,
     EncoderConfig,
     EvaluationConfig,
-    RewardConfig,
     TrainConfig,
 )
 from orcalign.training.ranges import require
+from orcalign.training.reward_config import RewardConfig
 
 
 def paper(task: str) -> TrainConfig:
