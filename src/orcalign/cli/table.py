@@ -23,6 +23,7 @@ def table(
     preset: str | None = None,
     steps: int | None = None,
     seeds: int | None = None,
+    join: tuple[Path, ...] = (),
     save: Path | None = None,
     results: Path | None = None,
 ) -> None:
@@ -38,10 +39,12 @@ def table(
         preset: Of the sweep; left out, that of the last one in the folder.
         steps: The same.
         seeds: The same.
+        join: Files that --results wrote, of the same study: their runs are added. For runs of several machines.
         save: Write to this file instead of the screen.
         results: Also write the numbers of all runs to this small .json file, which works in the place of STUDY.
     """
-    from orcalign.experiments.results_file import is_results_file, save_results
+    from orcalign.experiments.joining import join_results
+    from orcalign.experiments.results_file import is_results_file, load_results, save_results
     from orcalign.experiments.table_formats import FORMATS
     from orcalign.experiments.tables import make_table
     from orcalign.video.atomic import require_writable, write_file
@@ -53,6 +56,8 @@ def table(
             require_writable(path)
     if trains(study):
         runs = gathered(study, only, out, preset, steps, seeds)
+        if join:
+            runs = join_results(runs, [load_results(path) for path in join])
         text = FORMATS[format](make_table(runs, metric, checkpoint))
         if results is not None:
             save_results(runs, results)
@@ -60,8 +65,8 @@ def table(
     else:
         from orcalign.experiments.latency import latency_table, read_latency
 
-        if format != "md" or results is not None:
-            raise ValueError("the latency table comes as md only; leave out --format and --results.")
+        if format != "md" or results is not None or join:
+            raise ValueError("the latency table comes as md only; leave out --format, --join and --results.")
         text = latency_table(read_latency(out or Path("runs") / study))
     if save is None:
         print(text, end="")
