@@ -47,7 +47,7 @@ def look(task, method):
     finder = find_object(config, demo)
     encoder = make_encoder(config.encoder.encoder, size=128)
     worst = WORST if config.encoder.places == "worst" else 1.0
-    changes = config.encoder.look == "object"
+    changes = config.encoder.look != "square"
     seen_by = encoder if finder is None else ObjectView(encoder, finder, worst=worst, changes=changes)
     reward = VideoReward(demo, seen_by, matcher="orca_progress", calibrated=True)
     (settings,) = reward.matcher_settings

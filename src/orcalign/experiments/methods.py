@@ -29,8 +29,7 @@ _PROGRESS = {"matcher": "orca_progress", "calibrated": True, "scale": "none", "p
 # A floor is for the way. In the last frame one stays, and within a floor nothing is gained by doing the last bit.
 _SET = ("last=1",)
 # Progress is paid all along the way: the learner may look further ahead than for one reward at the end.
-# It is not rescaled, so that values are about 10 and a penalty of 0.01 means the same in every task.
-_AHEAD = {"gamma": 0.95, "learning_rate": 3e-4, "action_penalty": 0.01}
+_AHEAD = {"gamma": 0.95, "learning_rate": 3e-4}
 _OBJECT = {"look": "object"}
 _FINE = {"look": "object", "encoder": "efficientnet-lite0-mid", "places": "worst"}
 
@@ -57,7 +56,7 @@ METHODS: dict[str, Method] = {
     "threshold": Method("Threshold", {"matcher": "threshold"}),
     "progress_fixed_scale": _progress("without calibration", {"calibrated": False}),
     "progress_last_frame": _progress("without progress", {"set": ("weight=0",)}),
-    "progress_not_followed": _progress("without where things go", {}, encoder={"look": "change"}),
+    "progress_followed": _progress("and where things go", {}, encoder={"look": "followed"}),
     "progress_squares": _progress("without what changed", {}, encoder={"look": "square"}),
     "progress_whole": _progress("whole pictures", {}, encoder={"look": "whole"}),
     "progress_sharp": _progress("half the temperature", {"set": ("temperature=0.1875",)}),
@@ -71,7 +70,8 @@ METHODS: dict[str, Method] = {
     "progress_stricter": _progress("ever stricter", {"temperature": "1.0:0.5"}),
     "progress_near": _progress("gamma 0.9", {}, {**_AHEAD, "gamma": 0.9}),
     "progress_slow": _progress("learning rate 1e-4", {}, {**_AHEAD, "learning_rate": 1e-4}),
-    "progress_saturated": _progress("without action penalty", {}, {**_AHEAD, "action_penalty": 0.0}),
+    # Rewards are not rescaled: values are about 10, and a penalty of 0.01 means the same in every task.
+    "progress_penalty": _progress("with an action penalty", {}, {**_AHEAD, "action_penalty": 0.01}),
     "progress_slow_actor": _progress("actor at every second update", {}, {**_AHEAD, "actor_every": 2}),
     "progress_averaged": _progress("averaged policy", {}, {**_AHEAD, "policy_average": 0.001}),
     "progress_white": _progress("white noise", {}, collect={"noise": "white"}),
@@ -87,7 +87,7 @@ ABLATION = (
     "orca_progress",
     "progress_fixed_scale",
     "progress_last_frame",
-    "progress_not_followed",
+    "progress_followed",
     "progress_squares",
     "progress_whole",
     "progress_sharp",
@@ -101,7 +101,7 @@ ABLATION = (
     "progress_stricter",
     "progress_near",
     "progress_slow",
-    "progress_saturated",
+    "progress_penalty",
     "progress_slow_actor",
     "progress_averaged",
     "progress_white",

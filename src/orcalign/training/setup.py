@@ -60,7 +60,7 @@ def make_reward(config: TrainConfig, demo: Path) -> VideoReward:
     finder = find_object(config, demos[0]) if encoder.look != "whole" and len(demos) == 1 else None
     if finder is not None:
         worst = WORST if encoder.places == "worst" else 1.0
-        if encoder.look != "object":
+        if encoder.look != "followed":
             finder = replace(finder, journeys=())
         made = ObjectView(made, finder, worst=worst, changes=encoder.look != "square")
     return VideoReward(demos, made, reward.distance, reward.context, reward.direction, pool=reward.pool)
