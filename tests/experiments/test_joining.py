@@ -61,10 +61,10 @@ def test_seeds_come_in_their_order(swept):
         seeds=2,
         cells=tuple(replace(cell, values={**cell.values, "seed": "1"}) for cell in swept.cells),
     )
-    joined = join_results(swept, [second])
-    assert joined.seeds == 2
-    assert [cell.values["seed"] for cell in joined.cells] == ["0", "1"] * len(swept.cells)
-    assert [cell.values["method"] for cell in joined.cells[::2]] == list(swept.labels("method"))
+    for joined in (join_results(swept, [second]), join_results(second, [swept])):
+        assert joined.seeds == 2
+        assert [cell.values["seed"] for cell in joined.cells] == ["0", "1"] * len(swept.cells)
+        assert [cell.values["method"] for cell in joined.cells[::2]] == list(swept.labels("method"))
 
 
 @pytest.mark.parametrize(

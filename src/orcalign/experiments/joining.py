@@ -42,7 +42,7 @@ def join_results(runs: StudyResults, others: Sequence[StudyResults]) -> StudyRes
                 continue
             cells[key], places[key] = cell, str(one.source)
     _require_one_version(cells, places)
-    axes = [list(dict.fromkeys(column)) for column in zip(*cells, strict=True)]
+    axes = [_in_order(column) for column in zip(*cells, strict=True)]
     ordered = sorted(
         cells, key=lambda key: [values.index(value) for values, value in zip(axes, key, strict=True)]
     )
@@ -53,6 +53,12 @@ def join_results(runs: StudyResults, others: Sequence[StudyResults]) -> StudyRes
     }
     seeds = max(one.seeds for one in (runs, *others))
     return replace(runs, cells=tuple(cells[key] for key in ordered), seeds=seeds, only=only)
+
+
+def _in_order(column: Sequence[str]) -> list[str]:
+    """Values of an axis as they come, numbers by their size: seeds 2 and 3 may be here, and 0 and 1 there."""
+    values = list(dict.fromkeys(column))
+    return sorted(values, key=int) if all(value.isdecimal() for value in values) else values
 
 
 def _require_same_budget(runs: StudyResults, other: StudyResults) -> None:

@@ -74,10 +74,12 @@ class Finder:
     size: tuple[int, int]
     """Height and width of the pictures."""
     journeys: tuple[Journey, ...] = ()
-    """Of those that are taken away."""
+    """Of those that are taken away, if these are followed."""
 
     @classmethod
-    def learn(cls, demo: Frames, firsts: Sequence[Frame], nexts: Sequence[Frame] = ()) -> Finder | None:
+    def learn(
+        cls, demo: Frames, firsts: Sequence[Frame], nexts: Sequence[Frame] = (), follow: bool = False
+    ) -> Finder | None:
         """From pictures alone; None if there is nothing to find: very small, or always in one place.
 
         Things that do not change in the demo are left out, unless none does.
@@ -87,6 +89,7 @@ class Finder:
             firsts: first frames of other episodes, uint8 [H,W,3]; five or more, with the things here and there.
             nexts: the same episodes after a step of any kind, as many as firsts; what has moved by then is whoever
                 acts, and would be found in its own place wherever the things stand. Left out, nobody is there.
+            follow: whether things that are taken away in the demo are followed to where it brings them.
         """
         height, width = demo.shape[1:3]
         for frame in (*firsts, *nexts):
@@ -118,7 +121,8 @@ class Finder:
         if not about:
             return None
         chosen = tuple(thing for thing, _, _ in about)
-        return cls(chosen, (height, width), find_journeys(chosen, demo, FAR * min(height, width)))
+        journeys = find_journeys(chosen, demo, FAR * min(height, width)) if follow else ()
+        return cls(chosen, (height, width), journeys)
 
     def find(self, first: Frame) -> tuple[Found, ...]:
         """Each thing in the episode that begins with ``first``."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -60,8 +59,6 @@ def make_reward(config: TrainConfig, demo: Path) -> VideoReward:
     finder = find_object(config, demos[0]) if encoder.look != "whole" and len(demos) == 1 else None
     if finder is not None:
         worst = WORST if encoder.places == "worst" else 1.0
-        if encoder.look != "followed":
-            finder = replace(finder, journeys=())
         made = ObjectView(made, finder, worst=worst, changes=encoder.look != "square")
     return VideoReward(demos, made, reward.distance, reward.context, reward.direction, pool=reward.pool)
 
@@ -78,8 +75,10 @@ def find_object(config: TrainConfig, demo: Demo) -> Finder | None:
         env.step(env.action_space.sample())
         nexts.append(np.array(env.render()))
     env.close()
-    # A video of somebody's own has its own size; in it an object of these pictures cannot be looked for.
-    return Finder.learn(demo.frames, firsts, nexts) if demo.frames.shape[1:] == firsts[0].shape else None
+    if demo.frames.shape[1:] != firsts[0].shape:
+        # A video of somebody's own has its own size; in it an object of these pictures cannot be looked for.
+        return None
+    return Finder.learn(demo.frames, firsts, nexts, follow=config.encoder.look == "followed")
 
 
 def make_collector(config: TrainConfig, demo: Path) -> Collector:
