@@ -218,3 +218,17 @@ def test_check_refuses_what_it_cannot_do(videos, tmp_path, capsys):
     demo, good = videos / "demo.mp4", videos / "good.mp4"
     assert ".png" in bad(capsys, "check", demo, good, "--plot", tmp_path / "x.docx")
     assert "no matcher" in bad(capsys, "check", demo, good, "--method", "magic", "--encoder", "pixels")
+
+
+@pytest.mark.parametrize("command", ["score", "check"])
+@pytest.mark.parametrize("grey", [0, 120])
+def test_a_demo_in_which_nothing_moves_is_refused_with_the_linters_words(
+    videos, tmp_path, capsys, command, grey
+):
+    still = tmp_path / "still.mp4"
+    write_mp4(still, np.full((12, 64, 64, 3), grey, np.uint8), 10)
+    with pytest.raises(SystemExit):
+        run(command, still, videos / "good.mp4", "--calibrated", "--encoder", "pixels", "--crop")
+    told = capsys.readouterr().err
+    assert "still.mp4) has none: error static (frames 0-11): Nothing moves in the whole demo." in told
+    assert "Traceback" not in told

@@ -44,9 +44,9 @@ def check(
         calibrated: Take temperature and floor from the demo itself, for the methods that have them.
         seed: Of the shuffle.
     """
-    from orcalign.matching import MATCHERS, calibrate
+    from orcalign.matching import MATCHERS
     from orcalign.report.exploit_plot import plot_exploits, require_kind
-    from orcalign.report.scoring import SHOWN, require_same_shape
+    from orcalign.report.scoring import SHOWN, calibrate_clip, require_same_shape
     from orcalign.rewards import FrameCosts
     from orcalign.rewards import check as check_costs
     from orcalign.rewards.settings import calibrates
@@ -61,7 +61,7 @@ def check(
     require_same_shape(shown, attempt)
     settings = {}
     if calibrated:
-        both = calibrate(shown.features, distance)._asdict()
+        both = calibrate_clip(shown, distance)._asdict()
         settings = {name: both for name in names if calibrates(name)}
     cost = FrameCosts(shown.features, distance)(attempt.features)
     table = check_costs(cost, names, settings, context=context, seed=seed)

@@ -12,11 +12,12 @@ import numpy as np
 import numpy.typing as npt
 
 from orcalign.encoders import Encoder, encode_stream
-from orcalign.matching import Match, calibrate, context, matcher, orca
+from orcalign.matching import Calibration, Match, context, matcher, orca
 from orcalign.matching.match import FloatArray
 from orcalign.rewards import FrameCosts, Story, tell
+from orcalign.rewards.calibrating import calibrate_demo
 from orcalign.rewards.settings import calibrates
-from orcalign.video import VideoOptions, count_frames, is_demo, iter_frames, load_demo
+from orcalign.video import Demo, VideoOptions, count_frames, is_demo, iter_frames, load_demo
 
 Frames = npt.NDArray[np.uint8]
 Progress = Callable[[int], None]
@@ -173,12 +174,17 @@ def require_same_shape(demo: EncodedClip, attempt: EncodedClip) -> None:
         )
 
 
+def calibrate_clip(demo: EncodedClip, distance: str) -> Calibration:
+    """Temperature and floor from the demo itself; one in which nothing can be told apart is refused with the reason."""
+    return calibrate_demo(Demo(demo.frames, demo.fps, source=demo.path), demo.features, distance)
+
+
 def score_clips(demo: EncodedClip, attempts: Sequence[EncodedClip], settings: ScoreSettings) -> ScoreSheet:
     """Match every attempt with the demo by every method."""
     costs = FrameCosts(demo.features, settings.distance)
     temperature, floor = settings.temperature, settings.floor
     if settings.calibrated:
-        temperature, floor = calibrate(demo.features, settings.distance)
+        temperature, floor = calibrate_clip(demo, settings.distance)
     occupancy = {"temperature": temperature, "floor": floor}
     demo_cost = costs.between_demo_frames()
     scored = []
