@@ -279,7 +279,7 @@ def test_the_ablation_of_nav2d_can_be_planned():
     study = find_study(str(Path(__file__).parents[2] / "examples" / "nav2d-ablation.yaml"))
     # No object to look at in nav2d.
     looking = (
-        "progress_followed", "progress_squares", "progress_whole", "progress_sharp", "progress_fine"
+        "progress_not_followed", "progress_squares", "progress_whole", "progress_sharp", "progress_fine"
     )  # fmt: skip
     changed = tuple(method for method in ABLATION if method not in looking)
     assert study.axes["method"] == changed

@@ -41,7 +41,7 @@ def taken(ball, basket, end=None, steps=5):
 
 
 def learn(demo):
-    return Finder.learn(demo, [scene(*places) for places in zip(BALLS, BASKETS, strict=True)], follow=True)
+    return Finder.learn(demo, [scene(*places) for places in zip(BALLS, BASKETS, strict=True)])
 
 
 @pytest.fixture(scope="module")

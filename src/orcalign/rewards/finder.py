@@ -78,7 +78,7 @@ class Finder:
 
     @classmethod
     def learn(
-        cls, demo: Frames, firsts: Sequence[Frame], nexts: Sequence[Frame] = (), follow: bool = False
+        cls, demo: Frames, firsts: Sequence[Frame], nexts: Sequence[Frame] = (), follow: bool = True
     ) -> Finder | None:
         """From pictures alone; None if there is nothing to find: very small, or always in one place.
 

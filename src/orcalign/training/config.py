@@ -16,7 +16,7 @@ from orcalign.training.ranges import require, share_or_count
 from orcalign.training.reward_config import RewardConfig
 
 DEMO_KINDS = ("misaligned", "aligned", *CATEGORIES, "mixed")
-LOOKS = ("whole", "square", "object", "followed")
+LOOKS = ("whole", "square", "change", "object")
 PLACES = ("all", "worst")
 POLICY_INPUTS = ("states", "pixels")
 NOISES = ("white", "pink")
@@ -54,7 +54,7 @@ class EncoderConfig:
     """File, folder or hub name of its weights, where it needs one."""
     look: str = "whole"
     """What is compared: whole pictures; or (square), the nearer to the demo's end, the more a square of 3/8 of the
-    picture that moves with the object; or (object), that and which of the object's pixels have changed; or (followed),
+    picture that moves with the object; or (change), that and which of the object's pixels have changed; or (object),
     all that and where it has gone, if it is taken away. Where no object is found in the first frames, with several
     demos, and with videos of another size than the drawn frames, it is whole pictures."""
     places: str = "all"
@@ -172,7 +172,7 @@ class TrainConfig:
             )
         if self.encoder.places == "worst":
             for name, value, needed in (
-                ("look", self.encoder.look, ("object", "followed", "square")),
+                ("look", self.encoder.look, ("object", "change", "square")),
                 ("distance", self.reward.distance, ("cosine",)),
             ):
                 if value not in needed:

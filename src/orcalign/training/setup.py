@@ -78,7 +78,7 @@ def find_object(config: TrainConfig, demo: Demo) -> Finder | None:
     if demo.frames.shape[1:] != firsts[0].shape:
         # A video of somebody's own has its own size; in it an object of these pictures cannot be looked for.
         return None
-    return Finder.learn(demo.frames, firsts, nexts, follow=config.encoder.look == "followed")
+    return Finder.learn(demo.frames, firsts, nexts, follow=config.encoder.look == "object")
 
 
 def make_collector(config: TrainConfig, demo: Path) -> Collector:
