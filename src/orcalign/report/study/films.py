@@ -120,7 +120,7 @@ def _episode(cell: StudyCell, name: str, budget: _Budget, problems: list[str], f
         return Film(name, hole=state_words(cell), link=link)
     if from_file or cell.run is None:
         return Film(name, score, hole="no video: made from a file of results", link=link)
-    video = _last_video(cell.run)
+    video = last_video(cell.run)
     if video is None:
         return Film(name, score, hole="the run kept no video", link=link)
     try:
@@ -159,14 +159,18 @@ def final_words(cell: StudyCell) -> str:
     return f"final return {cell.result.score('return'):.1f} steps (mean of {count} episodes)"
 
 
-def _last_video(run: Path) -> Path | None:
-    """The first episode of the last evaluation that kept any: its seed is the same for all methods."""
-    found = [path for path in (run / "videos").glob("*-0.mp4") if _step(path).isdigit()]
+def last_video(run: Path, episode: int = 0) -> Path | None:
+    """That episode of the last evaluation of a run that kept it: its seed is the same for all methods.
+
+    >>> last_video(Path("no-such-run")) is None
+    True
+    """
+    found = [path for path in (run / "videos").glob(f"*-{episode}.mp4") if _step(path).isdigit()]
     return max(found, key=lambda path: int(_step(path)), default=None)
 
 
 def _step(video: Path) -> str:
-    return video.stem.removesuffix("-0")
+    return video.stem.rpartition("-")[0]
 
 
 def _success_words(run: Path, step: str, pretrained: int, T: int) -> str:

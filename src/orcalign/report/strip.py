@@ -1,0 +1,100 @@
+"""Several videos under one another, as one picture: a row of frames each, from the first to the last."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+from orcalign.report.exploit_plot import require_kind
+from orcalign.report.study.films import last_video
+from orcalign.video import DemoSet, VideoOptions, is_demo, load_demo, read_video
+from orcalign.video.atomic import write_file
+
+Frames = npt.NDArray[np.uint8]
+LONGEST = 320
+"""Longer side, in pixels, at which videos are read."""
+WIDTH = 1.3
+"""Of a frame in the picture, in inches."""
+
+
+@dataclass(frozen=True, eq=False)
+class Row:
+    """A video as it is drawn."""
+
+    name: str
+    frames: Frames
+    """[T, H, W, 3]"""
+
+
+def moments(T: int, count: int) -> npt.NDArray[np.int64]:
+    """Which of T frames are shown, evenly from the first to the last; all of them if there are fewer than count.
+
+    >>> moments(63, 5).tolist(), moments(3, 5).tolist(), moments(9, 1).tolist()
+    ([0, 16, 31, 46, 62], [0, 1, 2], [8])
+    """
+    # The end tells most.
+    return np.unique(np.round(np.linspace(T - 1, 0, min(T, count))).astype(np.int64))
+
+
+def strip_rows(sources: Sequence[Path], episode: int = 0) -> list[Row]:
+    """A row for each video and demo; of a run its demo, unless the row above has it, and what it does in the end.
+
+    Args:
+        sources: videos, folders of images, saved demos, folders of runs.
+        episode: which film of a run's last evaluation.
+    """
+    rows: list[Row] = []
+    for source in sources:
+        rows.extend(
+            _of_run(source, episode, rows) if (source / "config.yaml").is_file() else [_of_video(source)]
+        )
+    return rows
+
+
+def draw_strip(rows: Sequence[Row], path: Path, count: int = 8) -> None:
+    """Draw up to ``count`` frames of each row into a file (.png, .svg or .pdf); below each, its number."""
+    from matplotlib.figure import Figure
+    from matplotlib.layout_engine import ConstrainedLayoutEngine
+
+    ending = require_kind(path)
+    heights = [row.frames.shape[1] / row.frames.shape[2] for row in rows]
+    size = (WIDTH * count + 0.4, sum(WIDTH * height + 0.22 for height in heights) + 0.1)
+    close = ConstrainedLayoutEngine(w_pad=0.01, h_pad=0.01, wspace=0.01, hspace=0.01)
+    figure = Figure(figsize=size, layout=close)
+    axes = figure.subplots(len(rows), count, squeeze=False, height_ratios=heights)
+    for across, row in zip(axes, rows, strict=True):
+        shown = moments(len(row.frames), count)
+        for axis in across[len(shown) :]:
+            axis.set_visible(False)
+        for axis, t in zip(across, shown, strict=False):
+            axis.imshow(row.frames[t])
+            axis.set(xticks=[], yticks=[])
+            axis.set_xlabel(str(t), fontsize=7, labelpad=1)
+        across[0].set_ylabel(row.name, fontsize=8)
+    buffer = io.BytesIO()
+    figure.savefig(buffer, format=ending, dpi=110)
+    write_file(path, buffer.getvalue())
+
+
+def _of_video(source: Path) -> Row:
+    if is_demo(source):
+        return Row(source.name, load_demo(source).frames)
+    return Row(source.stem, read_video(source, VideoOptions(longest=LONGEST)).frames)
+
+
+def _of_run(run: Path, episode: int, above: Sequence[Row]) -> list[Row]:
+    film = last_video(run, episode)
+    if film is None:
+        raise ValueError(
+            f"'{run}' has kept no film of episode {episode} of an evaluation; give another --episode, from 0 on, "
+            "or train with a larger --eval-shown."
+        )
+    played = Row(run.name, read_video(film, VideoOptions(longest=LONGEST)).frames)
+    demo = Row("demo", DemoSet.load(run / "demo").demos[0].frames)
+    last = next((row for row in reversed(above) if row.name == "demo"), None)
+    return [played] if last is not None and np.array_equal(last.frames, demo.frames) else [demo, played]
