@@ -3,9 +3,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from rewards.clips import clip
+from scipy.ndimage import gaussian_filter
 
 from orcalign.encoders import make_encoder
 from orcalign.rewards import Finding, lint_demo, wise_to_train
+from orcalign.rewards.calibrating import calibrate_demo
 from orcalign.video import Demo, read_video, write_mp4
 
 LINE = np.linspace(0, 1, 40)
@@ -107,6 +109,32 @@ def test_static():
     findings = lint_demo(GOOD[[0] * 20])
     assert [f.code for f in findings] == ["static"]
     assert not wise_to_train(findings)
+
+
+@pytest.mark.parametrize("side", [48, 64, 96, 128, 192, 256])
+@pytest.mark.parametrize("sigma", [1, 3, 5, 8])
+def test_grain_alone_is_static_at_any_size(side, sigma):
+    rng = np.random.default_rng(side + sigma)
+    scene = rng.integers(60, 200, (8, 8, 3)).repeat(side // 8, 0).repeat(side // 8, 1)
+    grainy = np.clip(scene + rng.normal(0, sigma, (25, side, side, 3)), 0, 255).astype(np.uint8)
+    assert "static" in found(grainy)
+    with pytest.raises(ValueError, match="error static"):
+        calibrate_demo(Demo(grainy), make_encoder("pixels")(grainy))
+
+
+@pytest.mark.parametrize("sigma", [0, 3, 8])
+def test_motion_in_grain_is_not_static(sigma):
+    frames = clip(LINE, height=72, width=96, block=18)
+    grain = np.random.default_rng(sigma).normal(0, sigma, frames.shape)
+    assert not found(np.clip(frames + grain, 0, 255).astype(np.uint8))
+
+
+@pytest.mark.parametrize("side", [64, 128, 224])
+def test_a_camera_that_moves_all_of_the_picture_is_not_static(side):
+    ground = gaussian_filter(np.random.default_rng(side).normal(size=(side, side + 40, 3)), (3, 3, 0))
+    ground = np.interp(ground, (ground.min(), ground.max()), (0, 255)).astype(np.uint8)
+    panned = np.stack([ground[:, t : t + side] for t in range(40)])
+    assert not {"static", "long-pause", "duplicate-frames"} & set(found(panned))
 
 
 def test_slow_motion_below_noise_from_frame_to_frame_is_not_static():

@@ -13,15 +13,12 @@ from orcalign.encoders.resize import resize
 from orcalign.matching.match import FloatArray
 from orcalign.rewards.demos import DemoLike, as_demos
 from orcalign.rewards.frame_costs import FrameCosts
+from orcalign.rewards.grain import CELLS, cell_noise
 from orcalign.video import Demo
 
 Severity = Literal["error", "warning", "note"]
 Ranges = tuple[tuple[int, int], ...]
 
-CELLS = 32
-"""Pictures are compared by the mean colours of 32x32 cells, which averages sensor and codec noise away."""
-NOISE = 3.0
-"""Largest change of a cell, in levels of 255, up to which two pictures are the same."""
 BLACK = 16.0
 """A picture is black if no cell is brighter."""
 JUMP = 5.0
@@ -94,9 +91,10 @@ def lint_demo(
     one = demos[0]
     pictures = resize(one.frames, CELLS).reshape(len(one), -1).astype(np.float32)
     own = None if features is None else _own_features(features, one, distance)
-    found = [*_length(one), *_black(pictures), *_motion(pictures)]
+    noise = cell_noise(one.frames)
+    found = [*_length(one), *_black(pictures), *_motion(pictures, noise)]
     if not any(finding.code == "static" for finding in found):
-        found += [*_return(pictures, own), *_indistinct(pictures, own, distance)]
+        found += [*_return(pictures, own), *_indistinct(pictures, own, distance, noise)]
     return sorted(found, key=lambda finding: get_args(Severity).index(finding.severity))
 
 
@@ -140,13 +138,13 @@ def _black(pictures: FloatArray) -> list[Finding]:
     return [Finding("black-frames", "error" if bad else "warning", ranges(black), message, advice)]
 
 
-def _motion(pictures: FloatArray) -> list[Finding]:
+def _motion(pictures: FloatArray, noise: float) -> list[Finding]:
     J = len(pictures)
     if J < 2:
         return []
     steps = np.abs(np.diff(pictures, axis=0))
-    still = steps.max(axis=1) <= NOISE
-    if still.all() and np.abs(pictures - pictures[0]).max() <= 2 * NOISE:
+    still = steps.max(axis=1) <= noise
+    if still.all() and np.abs(pictures - pictures[0]).max() <= 2 * noise:
         message = "Nothing moves in the whole demo."
         return [
             Finding("static", "error", ((0, J),), message, "Choose a part of the video that shows the task.")
@@ -199,7 +197,7 @@ def _return(pictures: FloatArray, own: FrameCosts | None) -> list[Finding]:
     return [Finding("returns-to-start", "warning", ((0, 1), (J - 1, J)), message, advice)]
 
 
-def _indistinct(pictures: FloatArray, own: FrameCosts | None, distance: str) -> list[Finding]:
+def _indistinct(pictures: FloatArray, own: FrameCosts | None, distance: str, noise: float) -> list[Finding]:
     J = len(pictures)
     if own is None or J < 3:
         return []
@@ -208,10 +206,10 @@ def _indistinct(pictures: FloatArray, own: FrameCosts | None, distance: str) -> 
     chosen = np.unique(np.linspace(0, J - 1, min(J, MANY)).round().astype(np.int64))
     pixels = cdist(pictures[chosen], pictures[chosen], "chebyshev")
     between = own.between_demo_frames()[np.ix_(chosen, chosen)]
-    same = pixels <= NOISE
+    same = pixels <= noise
     # What equal pictures are apart is noise of the features; a cosine has a smallest noise of its own.
-    noise = max(float(between[same].max()), FEATURE_NOISE if distance == "cosine" else 0.0)
-    blind = (pixels > 5 * NOISE) & (between <= noise)
+    apart = max(float(between[same].max()), FEATURE_NOISE if distance == "cosine" else 0.0)
+    blind = (pixels > 5 * noise) & (between <= apart)
     confused = np.zeros(J, bool)
     confused[chosen] = blind.any(axis=1)
     if not confused.any():
@@ -220,7 +218,7 @@ def _indistinct(pictures: FloatArray, own: FrameCosts | None, distance: str) -> 
     a, b = (int(chosen[i]) for i in np.argwhere(blind)[0])
     message = (
         f"{share:.0%} of the frames show something else than another frame, and the encoder gives both the same "
-        f"features (such as frames {a} and {b}; distance up to {noise:.1e})."
+        f"features (such as frames {a} and {b}; distance up to {apart:.1e})."
     )
     advice = "Use another encoder, a larger input size, or crop closer to the action."
     return [
