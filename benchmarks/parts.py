@@ -2,16 +2,16 @@
 
     python -m benchmarks.parts      from the files in results/, which hold the command of every run
 
-A row of the table takes one part away. In each world the runs without it are compared with those as it is, of the same
-seeds; the difference is the mean over the worlds of what is lost without the part, and its standard error comes from
-how much runs differ in each world. A run *fails* if it ends below a tenth of the expert's return. Only parts that were
-taken away in all three worlds are in the mean.
+A row of the first table takes one part away, one of the second adds something that is no part of it. In each world all
+runs so changed are compared with all runs as it is (two runs of one seed are no more alike than others: what is random
+soon takes another course); what is lost is the mean over the worlds of the difference, and its standard error comes
+from how much runs differ in each world. A run *fails* if it ends below a tenth
+of the expert's return. Only what was tried in all three worlds has a mean.
 """
 
 import json
 from pathlib import Path
 from statistics import fmean
-from typing import NamedTuple
 
 from matplotlib.figure import Figure
 
@@ -28,86 +28,79 @@ WORLDS = {
     "window-open": ROOT / "results" / "ablation-window-open.json",
 }
 WHOLE = "orca_progress"
+ADDED = ("progress_sharp", "progress_fine", "progress_best_scale", "progress_stricter", "progress_slow_actor",
+         "progress_averaged", "progress_more_updates", "progress_five_critics", "progress_pretrained")  # fmt: skip
+"""Of the ablation, what adds something; the others take something away."""
 FAILS = 0.1
 
 
-class Compared(NamedTuple):
-    """Runs of one world with a part and without it, of the same seeds."""
-
-    having: list[float]
-    lacking: list[float]
-
-
 def scores(path):
-    """Method → seed → return of the last checkpoint, as a share of the expert's."""
+    """Method → return of the last checkpoint of each run, as a share of the expert's."""
     found = {}
     for result in load_results(path).done:
-        found.setdefault(result.values["method"], {})[int(result.values["seed"])] = result.score("normalised")
+        found.setdefault(result.values["method"], []).append(result.score("normalised"))
     return found
 
 
-def compare(runs, method):
-    """The runs of a world with a part and without it; None where it was not taken away."""
-    if method not in runs:
-        return None
-    seeds = sorted(set(runs[method]) & set(runs[WHOLE]))
-    return Compared(*([runs[name][seed] for seed in seeds] for name in (WHOLE, method)))
+def told(runs):
+    """Their mean, and how many they are."""
+    return f"{fmean(runs):.2f} ({len(runs)})" if runs else ""
 
 
-def told(world):
-    """As it is, and without, and of how many seeds."""
-    if world is None:
-        return ""
-    return f"{fmean(world.having):.2f} → {fmean(world.lacking):.2f} ({len(world.having)})"
+def row(runs, method):
+    """A line of a table, and what is lost if that was tried in all worlds."""
+    there = [name for name in WORLDS if method in runs[name]]
+    whole, changed = ([runs[name][one] for name in there] for one in (WHOLE, method))
+    lost = difference_and_error(whole, changed) if len(there) == len(WORLDS) and method != WHOLE else None
+    fails = sum(score < FAILS for scores in changed for score in scores)
+    cells = [
+        "as it is" if method == WHOLE else METHODS[method].label,
+        *(told(runs[name].get(method)) for name in WORLDS),
+        "" if lost is None else f"{lost[0]:+.2f} ± {lost[1]:.2f}",
+        f"{fails} of {sum(map(len, changed))}",
+    ]
+    return f"| {' | '.join(cells)} |", lost
 
 
 def main():
-    """Print and keep the table, and draw it."""
+    """Print and keep the tables, and draw the first."""
     runs = {name: scores(path) for name, path in WORLDS.items()}
     lines = [
         "# What each part of `orca_progress` is worth",
         "",
         "`python -m benchmarks.parts`, from `results/`: return of the last checkpoint as a share of the expert's on",
-        "ten held-out episodes, with the part → without it, of the same seeds (how many). Lost: the mean over the",
-        f"three worlds of what is lost without it, with its standard error. Fails: runs that end below {FAILS}.",
-        "",
-        f"| taken away | {' | '.join(WORLDS)} | lost | fails with it | without |",
-        "|" + "---|" * 7,
+        "ten held-out episodes, mean over runs (how many). Lost: the mean over the three worlds of how far that is",
+        f"behind the method as it is, with its standard error. Fails: runs that end below {FAILS}.",
     ]
     kept = {}
-    for method in ABLATION:
-        worlds = [compare(runs[name], method) for name in WORLDS]
-        there = [world for world in worlds if world is not None]
-        if method == WHOLE or not there:
-            continue
-        having, lacking = zip(*there, strict=True)
-        mean = ""
-        if len(there) == len(WORLDS):
-            lost, error = difference_and_error(having, lacking)
-            mean = f"{lost:+.2f} ± {error:.2f}"
-            kept[method] = {"label": METHODS[method].label, "lost": lost, "error": error}
-        fails = [sum(score < FAILS for world in side for score in world) for side in (having, lacking)]
-        count = sum(map(len, having))
-        cells = [METHODS[method].label, *map(told, worlds), mean, *(f"{k} of {count}" for k in fails)]
-        lines.append(f"| {' | '.join(cells)} |")
-    print("\n".join(lines[6:]))
+    for title, methods in (
+        ("taken away", [name for name in ABLATION if name not in ADDED]),
+        ("added", [WHOLE, *ADDED]),
+    ):
+        lines += ["", f"| {title} | {' | '.join(WORLDS)} | lost | fails |", "|" + "---|" * 6]
+        for method in methods:
+            if any(method in runs[name] for name in WORLDS):
+                line, lost = row(runs, method)
+                lines.append(line)
+                kept |= {} if lost is None else {method: dict(zip(("lost", "error"), lost, strict=True))}
+    print("\n".join(lines[5:]))
     (RESULTS / "parts.md").write_text("\n".join(lines) + "\n")
     (RESULTS / "parts.json").write_text(json.dumps(kept, indent=1) + "\n")
-    draw(kept)
+    draw({method: lost for method, lost in kept.items() if method not in ADDED})
 
 
 def draw(kept):
-    """What each part is worth, the most first."""
-    rows = sorted(kept.values(), key=lambda row: row["lost"])
+    """What is lost without each part, the most on top."""
+    rows = sorted(kept.items(), key=lambda item: item[1]["lost"])
     figure = Figure(figsize=(7.5, 0.3 * len(rows) + 1), layout="constrained")
     axis = figure.subplots()
     axis.axvline(0, color="black", linewidth=0.8)
-    for k, row in enumerate(rows):
-        told = row["lost"] > row["error"]
-        axis.errorbar(row["lost"], k, xerr=row["error"], fmt="o" if told else "s", capsize=3,
-                      color="#0072B2" if told else "#E69F00")  # fmt: skip
-    axis.set_yticks(range(len(rows)), [row["label"] for row in rows], fontsize=9)
-    axis.set_xlabel("return lost without it, mean of three worlds (± standard error)", fontsize=9)
+    for k, (_, one) in enumerate(rows):
+        # Shape and colour say the same: whether more is lost than the error.
+        mark, colour = ("o", "#0072B2") if one["lost"] > one["error"] else ("s", "#E69F00")
+        axis.errorbar(one["lost"], k, xerr=one["error"], fmt=mark, color=colour, capsize=3)
+    axis.set_yticks(range(len(rows)), [METHODS[method].label for method, _ in rows], fontsize=9)
+    axis.set_xlabel("return lost, mean of three worlds (± standard error)", fontsize=9)
     axis.grid(axis="x", alpha=0.3)
     figure.savefig(PICTURE, dpi=100)
 
