@@ -108,6 +108,26 @@ def test_a_node_and_a_worker_are_killed(cluster, expected, tmp_path):
     assert_same(tmp_path, expected)
 
 
+def test_what_jobs_ask_whether_to_stop_does_not_die_with_another_machine(cluster, tmp_path):
+    from orcalign.experiments.ray_backend import RayBackend
+    from orcalign.training.ray_session import connect
+
+    ray = connect()
+    node = cluster.add_node(num_cpus=1)
+    # Left to itself, Ray puts each of them on any machine.
+    backends = [RayBackend(tmp_path, 1, shared=True) for _ in range(6)]
+    assert not any(ray.get([backend._flag.raised.remote() for backend in backends]))
+    cluster.remove_node(node, allow_graceful=False)
+    until = time.monotonic() + 120
+    while sum(one["Alive"] for one in ray.nodes()) > 1:
+        assert time.monotonic() < until
+        time.sleep(0.2)
+    for backend in backends:
+        backend.stop()
+        assert ray.get(backend._flag.raised.remote())
+        backend.close()
+
+
 DRIVER = """
 import sys
 from pathlib import Path

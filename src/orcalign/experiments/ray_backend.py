@@ -42,7 +42,10 @@ class RayBackend:
     ) -> None:
         self._ray = ray = connect()
         self._out, self._jobs, self._cpus = out.resolve(), jobs, cpus
-        self._flag = ray.remote(num_cpus=0)(StopFlag).remote()
+        # Every job asks the flag, so it must not be on a machine that can die without the sweep; and an actor that asks
+        # for no CPU is put anywhere, unless a place is demanded.
+        here = _on(ray, ray.get_runtime_context().get_node_id(), soft=False)
+        self._flag = ray.remote(num_cpus=0, scheduling_strategy=here)(StopFlag).remote()
         # The sweep counts attempts; Ray's own would hide them.
         self._task = ray.remote(num_cpus=cpus, num_gpus=gpus, max_retries=0)(ray_job)
         self._running: dict[Any, JobOrder] = {}
@@ -107,16 +110,20 @@ class RayBackend:
         self._out.mkdir(parents=True, exist_ok=True)
         probe.write_text(word)
         look = ray.remote(num_cpus=0)(sees)
-        strategy = ray.util.scheduling_strategies.NodeAffinitySchedulingStrategy
         try:
             asked = [
-                look.options(scheduling_strategy=strategy(node["NodeID"], soft=True)).remote(str(probe), word)
+                look.options(scheduling_strategy=_on(ray, node["NodeID"], soft=True)).remote(str(probe), word)
                 for node in ray.nodes()
                 if node["Alive"]
             ]
             return all(ray.get(asked))
         finally:
             probe.unlink(missing_ok=True)
+
+
+def _on(ray: Any, node: str, soft: bool) -> Any:
+    """Where something is to be; soft: another place will do if that one is gone."""
+    return ray.util.scheduling_strategies.NodeAffinitySchedulingStrategy(node, soft=soft)
 
 
 class StopFlag:
