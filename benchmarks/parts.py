@@ -62,8 +62,8 @@ def row(runs, method):
     return f"| {' | '.join(cells)} |", lost
 
 
-def main():
-    """Print and keep the tables, and draw the first."""
+def page():
+    """The page with both tables, and by method what is lost."""
     runs = {name: scores(path) for name, path in WORLDS.items()}
     lines = [
         "# What each part of `orca_progress` is worth",
@@ -83,8 +83,14 @@ def main():
                 line, lost = row(runs, method)
                 lines.append(line)
                 kept |= {} if lost is None else {method: dict(zip(("lost", "error"), lost, strict=True))}
-    print("\n".join(lines[5:]))
-    (RESULTS / "parts.md").write_text("\n".join(lines) + "\n")
+    return "\n".join(lines) + "\n", kept
+
+
+def main():
+    """Print and keep the tables, and draw the first."""
+    text, kept = page()
+    print(text, end="")
+    (RESULTS / "parts.md").write_text(text)
     (RESULTS / "parts.json").write_text(json.dumps(kept, indent=1) + "\n")
     draw({method: lost for method, lost in kept.items() if method not in ADDED})
 

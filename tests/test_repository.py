@@ -116,6 +116,18 @@ def test_links_in_the_documents_lead_somewhere():
                 assert (page.parent / target).exists(), f"{page.name}: {target}"
 
 
+def test_what_each_part_is_worth_is_what_the_results_say():
+    made = subprocess.run(
+        [sys.executable, "-c", "from benchmarks.parts import page; print(page()[0], end='')"],
+        cwd=ROOT, check=True, capture_output=True, text=True,
+    ).stdout  # fmt: skip
+    assert made == (ROOT / "benchmarks" / "results" / "parts.md").read_text()
+    rows = [line for line in made.splitlines() if line.startswith("|")]
+    assert len(rows) > 20
+    told = (ROOT / "docs" / "learning-parts.md").read_text().splitlines()
+    assert [row for row in rows if row not in told] == []
+
+
 def test_constraints_pin_every_dependency():
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     pinned = {
