@@ -2,11 +2,11 @@
 
     python -m benchmarks.parts      from the files in results/, which hold the command of every run
 
-A row of the first table takes one part away, one of the second adds something that is no part of it. In each world all
-runs so changed are compared with all runs as it is (two runs of one seed are no more alike than others: what is random
-soon takes another course); what is lost is the mean over the worlds of the difference, and its standard error comes
-from how much runs differ in each world. A run *fails* if it ends below a tenth
-of the expert's return. Only what was tried in all three worlds has a mean.
+A row of the first table takes one part away, one of the second adds something that is no part of it. What is lost is
+the mean over the worlds of how far the runs so changed are behind those as it is, and its standard error comes from how
+much runs differ in each world. It is told twice: against all runs as it is, which are more, and against those of the
+same seeds, in case a seed is a lucky one for both. A run *fails* if it ends below a tenth of the expert's return. Only
+what was tried in all three worlds has a mean.
 """
 
 import json
@@ -32,34 +32,40 @@ ADDED = ("progress_sharp", "progress_fine", "progress_best_scale", "progress_str
          "progress_averaged", "progress_more_updates", "progress_five_critics", "progress_pretrained")  # fmt: skip
 """Of the ablation, what adds something; the others take something away."""
 FAILS = 0.1
+NAMES = ("all runs as it is", "those of the same seeds")
+"""What runs are compared with."""
 
 
 def scores(path):
-    """Method → return of the last checkpoint of each run, as a share of the expert's."""
+    """Method → seed → return of the last checkpoint, as a share of the expert's."""
     found = {}
     for result in load_results(path).done:
-        found.setdefault(result.values["method"], []).append(result.score("normalised"))
+        found.setdefault(result.values["method"], {})[result.values["seed"]] = result.score("normalised")
     return found
 
 
 def told(runs):
     """Their mean, and how many they are."""
-    return f"{fmean(runs):.2f} ({len(runs)})" if runs else ""
+    return f"{fmean(runs.values()):.2f} ({len(runs)})" if runs else ""
 
 
 def row(runs, method):
-    """A line of a table, and what is lost if that was tried in all worlds."""
+    """A line of a table; and what is lost against all runs and against those of the same seeds, if it has a mean."""
     there = [name for name in WORLDS if method in runs[name]]
-    whole, changed = ([runs[name][one] for name in there] for one in (WHOLE, method))
-    lost = difference_and_error(whole, changed) if len(there) == len(WORLDS) and method != WHOLE else None
-    fails = sum(score < FAILS for scores in changed for score in scores)
+    changed = [[*runs[name][method].values()] for name in there]
+    losses = None
+    if len(there) == len(WORLDS) and method != WHOLE:
+        whole = [[*runs[name][WHOLE].values()] for name in there]
+        same = [[runs[name][WHOLE][seed] for seed in runs[name][method]] for name in there]
+        losses = [difference_and_error(one, changed) for one in (whole, same)]
+    fails = sum(score < FAILS for world in changed for score in world)
     cells = [
         "as it is" if method == WHOLE else METHODS[method].label,
         *(told(runs[name].get(method)) for name in WORLDS),
-        "" if lost is None else f"{lost[0]:+.2f} ± {lost[1]:.2f}",
+        *(["", ""] if losses is None else [f"{lost:+.2f} ± {error:.2f}" for lost, error in losses]),
         f"{fails} of {sum(map(len, changed))}",
     ]
-    return f"| {' | '.join(cells)} |", lost
+    return f"| {' | '.join(cells)} |", losses
 
 
 def page():
@@ -70,19 +76,20 @@ def page():
         "",
         "`python -m benchmarks.parts`, from `results/`: return of the last checkpoint as a share of the expert's on",
         "ten held-out episodes, mean over runs (how many). Lost: the mean over the three worlds of how far that is",
-        f"behind the method as it is, with its standard error. Fails: runs that end below {FAILS}.",
+        "behind the method as it is, with its standard error, against all its runs and against those of the same",
+        f"seeds. Fails: runs that end below {FAILS}.",
     ]
     kept = {}
     for title, methods in (
         ("taken away", [name for name in ABLATION if name not in ADDED]),
         ("added", [WHOLE, *ADDED]),
     ):
-        lines += ["", f"| {title} | {' | '.join(WORLDS)} | lost | fails |", "|" + "---|" * 6]
+        lines += ["", f"| {title} | {' | '.join(WORLDS)} | lost | same seeds | fails |", "|" + "---|" * 7]
         for method in methods:
             if any(method in runs[name] for name in WORLDS):
-                line, lost = row(runs, method)
+                line, losses = row(runs, method)
                 lines.append(line)
-                kept |= {} if lost is None else {method: dict(zip(("lost", "error"), lost, strict=True))}
+                kept |= {} if losses is None else {method: dict(zip(NAMES, losses, strict=True))}
     return "\n".join(lines) + "\n", kept
 
 
@@ -96,18 +103,19 @@ def main():
 
 
 def draw(kept):
-    """What is lost without each part, the most on top."""
-    rows = sorted(kept.items(), key=lambda item: item[1]["lost"])
-    figure = Figure(figsize=(7.5, 0.3 * len(rows) + 1), layout="constrained")
+    """What is lost without each part, the most on top: against all runs, and against those of the same seeds."""
+    rows = sorted(kept.items(), key=lambda item: item[1][NAMES[0]])
+    figure = Figure(figsize=(7.5, 0.36 * len(rows) + 1), layout="constrained")
     axis = figure.subplots()
     axis.axvline(0, color="black", linewidth=0.8)
-    for k, (_, one) in enumerate(rows):
-        # Shape and colour say the same: whether more is lost than the error.
-        mark, colour = ("o", "#0072B2") if one["lost"] > one["error"] else ("s", "#E69F00")
-        axis.errorbar(one["lost"], k, xerr=one["error"], fmt=mark, color=colour, capsize=3)
+    for name, shift, mark, colour in zip(NAMES, (0.14, -0.14), "os", ("#0072B2", "#E69F00"), strict=True):
+        lost, error = zip(*(one[name] for _, one in rows), strict=True)
+        at = [k + shift for k in range(len(rows))]
+        axis.errorbar(lost, at, xerr=error, fmt=mark, color=colour, capsize=3, label=f"against {name}")
     axis.set_yticks(range(len(rows)), [METHODS[method].label for method, _ in rows], fontsize=9)
     axis.set_xlabel("return lost, mean of three worlds (± standard error)", fontsize=9)
     axis.grid(axis="x", alpha=0.3)
+    axis.legend(fontsize=8, loc="lower right")
     figure.savefig(PICTURE, dpi=100)
 
 
