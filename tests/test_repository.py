@@ -26,6 +26,9 @@ LAYERS = [
     "cli",
 ]
 
+SHARED = ("checks", "files")
+"""Single files that every folder may import."""
+
 
 def imported_folders(path):
     """The folders of orcalign that a file imports, anywhere in it."""
@@ -49,8 +52,13 @@ def test_folders_import_only_from_folders_above():
         folder = path.relative_to(SOURCE).parts[0]
         if folder == "__init__.py":
             continue
+        if path.stem in SHARED and path.parent == SOURCE:
+            assert not set(imported_folders(path)), f"{path} is imported by everybody and imports nobody"
+            continue
         assert folder in LAYERS, f"{path}: a new folder needs its place in LAYERS and ARCHITECTURE.md"
         for other in imported_folders(path):
+            if other in SHARED:
+                continue
             assert other in LAYERS, f"{path} imports orcalign.{other}"
             assert LAYERS.index(other) <= LAYERS.index(folder), (
                 f"{path} imports orcalign.{other}, which is below it"

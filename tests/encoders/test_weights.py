@@ -9,7 +9,7 @@ from orcalign.encoders import WeightsUnavailable, make_encoder
 from orcalign.encoders.backbones import LITE0_FILE, LITE0_PACKAGE, LITE0_SHA256
 from orcalign.encoders.storage import sha256_of
 from orcalign.encoders.weights import package_file, read_state
-from orcalign.video.atomic import write_file
+from orcalign.files import write_file
 
 torch = pytest.importorskip("torch")
 

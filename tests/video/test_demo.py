@@ -190,7 +190,7 @@ class TestSaving:
         assert [p.name for p in tmp_path.iterdir()] == ["demo"]
 
     def test_overwriting_without_exchange(self, demo, tmp_path, monkeypatch):
-        monkeypatch.setattr("orcalign.video.atomic._exchange", lambda a, b: False)
+        monkeypatch.setattr("orcalign.files._exchange", lambda a, b: False)
         demo.save(tmp_path / "demo")
         demo.warp(keep("0-3", 12)).save(tmp_path / "demo", overwrite=True)
         assert len(Demo.load(tmp_path / "demo")) == 4

@@ -44,13 +44,13 @@ def check(
         calibrated: Take temperature and floor from the demo itself, for the methods that have them.
         seed: Of the shuffle.
     """
+    from orcalign.files import require_writable
     from orcalign.matching import MATCHERS
     from orcalign.report.exploit_plot import plot_exploits, require_kind
     from orcalign.report.scoring import SHOWN, calibrate_clip, require_same_shape
     from orcalign.rewards import FrameCosts
     from orcalign.rewards import check as check_costs
     from orcalign.rewards.settings import calibrates
-    from orcalign.video.atomic import require_writable
 
     names = tuple(MATCHERS) if method == "all" else tuple(name.strip() for name in method.split(","))
     if plot is not None:

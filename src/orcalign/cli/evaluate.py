@@ -29,19 +29,19 @@ def evaluate(
         video: Write a video of every episode.
         out: Folder for the numbers and videos; left out, RUN/eval.
     """
+    from orcalign.checks import require
     from orcalign.cli.train import find_own_modules
     from orcalign.envs import eval_seed
     from orcalign.envs.demo_making import FPS
+    from orcalign.files import require_writable, write_file
     from orcalign.training import RunFolder
     from orcalign.training.checkpoint import Checkpoints, read_policy
     from orcalign.training.collector import Order
     from orcalign.training.evaluation import known_expert_return, summarise
     from orcalign.training.labels import Labels
     from orcalign.training.policy import WHICH, policy_file
-    from orcalign.training.ranges import require
     from orcalign.training.setup import make_collector
     from orcalign.video import write_mp4
-    from orcalign.video.atomic import require_writable, write_file
 
     require("episodes", episodes, at_least=1)
     require("policy", policy, WHICH)

@@ -36,8 +36,8 @@ def plot(
         ending: Kind of file.
     """
     from orcalign.cli.table import gathered, trains
+    from orcalign.files import require_writable
     from orcalign.report.study_plots import plot_study
-    from orcalign.video.atomic import require_writable
 
     if not trains(study):
         raise ValueError("the study 'latency' has a table only: orcalign table latency.")

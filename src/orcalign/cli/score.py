@@ -49,8 +49,8 @@ def score(
         temperature: Of the methods that have one (orca, orca_progress, ...); lower is stricter.
         floor: Distance below which a frame counts as reached.
     """
+    from orcalign.files import require_writable, write_file
     from orcalign.report.scoring import SHOWN, ScoreSettings, as_json, score_clips
-    from orcalign.video.atomic import require_writable, write_file
 
     if not rollouts:
         raise ValueError("no attempt was given; name at least one video after the demo.")

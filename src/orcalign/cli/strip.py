@@ -30,9 +30,9 @@ def strip(
     """
     from dataclasses import replace
 
+    from orcalign.files import require_writable
     from orcalign.report.exploit_plot import require_kind
     from orcalign.report.strip import draw_strip, strip_rows
-    from orcalign.video.atomic import require_writable
 
     if not sources:
         raise ValueError("there is nothing to draw; give at least one video, saved demo or folder of a run.")

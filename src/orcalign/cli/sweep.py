@@ -55,12 +55,12 @@ def sweep(
         wait: Wait for another sweep in the same folder to end.
         dry_run: Say what would be done, and do nothing.
     """
+    from orcalign.checks import require
     from orcalign.experiments.live import SweepView, summary
     from orcalign.experiments.planning import plan_study
     from orcalign.experiments.shipped import find_study
     from orcalign.experiments.study import parse_only
     from orcalign.experiments.sweep import SweepSettings, read_progress, sweep_study
-    from orcalign.training.ranges import require
 
     chosen = find_study(study)
     folder = out or Path("runs") / chosen.name

@@ -47,7 +47,7 @@ def table(
     from orcalign.experiments.results_file import is_results_file, load_results, save_results
     from orcalign.experiments.table_formats import FORMATS
     from orcalign.experiments.tables import make_table
-    from orcalign.video.atomic import require_writable, write_file
+    from orcalign.files import require_writable, write_file
 
     if results is not None and not is_results_file(str(results)):
         raise ValueError(f"--results is {str(results)!r}; it is JSON, so give a name that ends in .json.")

@@ -28,7 +28,7 @@ def tasks(
     """
     from orcalign.envs import TASKS, expert_return, measure_expert_returns
     from orcalign.envs.expert_returns import MEASURED, store_expert_returns
-    from orcalign.video.atomic import require_writable, write_file
+    from orcalign.files import require_writable, write_file
 
     console = Console()
     for path in (gallery, measure_experts):

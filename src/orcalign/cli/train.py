@@ -91,8 +91,8 @@ def train(
         wandb: Also report to Weights & Biases.
         print_config: Print the settings that would be used, and do nothing.
     """
+    from orcalign.checks import require
     from orcalign.training import start_run
-    from orcalign.training.ranges import require
     from orcalign.training.run_folder import RunFolder, config_text
     from orcalign.training.setup import choose_device, parse_workers
 

@@ -15,7 +15,7 @@ import numpy as np
 
 from orcalign.encoders.protocol import Encoder, Features, Frames, Progress, check_frames
 from orcalign.encoders.storage import cache_dir
-from orcalign.video.atomic import write_file
+from orcalign.files import write_file
 
 log = logging.getLogger(__name__)
 

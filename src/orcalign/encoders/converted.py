@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from orcalign.encoders.quiet_openvino import load_openvino
 from orcalign.encoders.storage import cache_dir, sha256_of
-from orcalign.video.atomic import write_file
+from orcalign.files import write_file
 
 if TYPE_CHECKING:
     from torch import nn

@@ -17,7 +17,7 @@ from typing import Any
 from orcalign.envs.seeds import eval_seed
 from orcalign.envs.spec import TaskSpec
 from orcalign.envs.tasks import HELD_OUT_TASKS, TASKS, find_task
-from orcalign.video.atomic import write_file
+from orcalign.files import write_file
 
 FILE = "expert_returns.json"
 COMMAND = "orcalign tasks --measure-experts"

@@ -9,6 +9,7 @@ from functools import cache
 from typing import Any
 
 from orcalign.agents.settings import AgentSettings
+from orcalign.checks import Ramp, require
 from orcalign.encoders.registry import ENCODERS
 from orcalign.envs import find_task
 from orcalign.experiments.methods import METHODS
@@ -20,7 +21,6 @@ from orcalign.training.config import (
     TrainConfig,
 )
 from orcalign.training.config_mapping import from_mapping, to_mapping
-from orcalign.training.ranges import Ramp, require
 from orcalign.training.reward_config import RewardConfig
 
 Change = Callable[[TrainConfig, str], TrainConfig]

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from orcalign import __version__
-from orcalign.video.atomic import write_file
+from orcalign.files import write_file
 
 FORMAT = 1
 TAIL = 65_536

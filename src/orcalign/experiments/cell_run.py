@@ -121,8 +121,8 @@ def _train(run: Any, order: JobOrder, stop: Callable[[], bool]) -> bool:
 
 def _keep_halfway(cell: CellFolder, step: int) -> None:
     """Put the checkpoint of now aside: the run itself keeps only its last ones."""
+    from orcalign.files import atomic_folder
     from orcalign.training.checkpoint import Checkpoints
-    from orcalign.video.atomic import atomic_folder
 
     found = Checkpoints(cell.run / "checkpoints")
     name = f"{found.steps()[-1]:010d}"

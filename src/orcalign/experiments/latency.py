@@ -18,7 +18,7 @@ import numpy.typing as npt
 from orcalign.experiments.methods import METHODS
 from orcalign.experiments.paper_values import paper_table
 from orcalign.experiments.statistics import mean_and_error
-from orcalign.video.atomic import write_file
+from orcalign.files import write_file
 
 DEMO_FRAMES = 100
 LENGTHS = (100, 300)

@@ -17,12 +17,12 @@ from pathlib import Path
 from typing import Any
 
 from orcalign.agents.settings import AgentSettings
+from orcalign.checks import Ramp
 from orcalign.experiments.axes import AXES, with_settings
 from orcalign.experiments.methods import METHODS
 from orcalign.experiments.study import Budget, Study, Values
 from orcalign.training.config import DemoConfig, TrainConfig
 from orcalign.training.presets import preset as preset_named
-from orcalign.training.ranges import Ramp
 from orcalign.training.reward_config import RewardConfig
 
 

@@ -99,7 +99,7 @@ class RayBackend:
         """Put a cell in its place, whole or not at all; the lock file stays the one that it was."""
         folder = CellFolder(self._out, key).path
         folder.parent.mkdir(parents=True, exist_ok=True)
-        from orcalign.video.atomic import atomic_folder
+        from orcalign.files import atomic_folder
 
         with atomic_folder(folder, replace=True) as part:
             unpack(parcel, part)

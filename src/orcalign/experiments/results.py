@@ -10,13 +10,13 @@ from typing import Any
 
 import numpy as np
 
+from orcalign.checks import require
 from orcalign.experiments.cell_folder import CellFolder
 from orcalign.experiments.folder_lock import is_held
 from orcalign.experiments.planning import Cell, Plan
 from orcalign.experiments.statistics import Scores
 from orcalign.experiments.study import Study, Values, parts
 from orcalign.training.config import DemoConfig
-from orcalign.training.ranges import require
 
 METRICS = {
     "normalised": "return, as a share of the expert's",

@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from orcalign import __version__
+from orcalign.checks import require
 from orcalign.experiments.results import CURVE, STATES, Result, StudyCell, StudyResults
 from orcalign.experiments.study import Study
-from orcalign.training.ranges import require
-from orcalign.video.atomic import write_file
+from orcalign.files import write_file
 
 FORMAT = 1
 WHAT = "results of a study of orcalign"

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from orcalign.checks import require
 from orcalign.envs import PAPER_TASKS
 from orcalign.experiments.methods import ABLATION, MAIN_METHODS
 from orcalign.experiments.study import LAPTOP, PAPER, Budget, Study
-from orcalign.training.ranges import require
 
 THREE = ("door-open", "window-open", "lever-pull")
 """The tasks of the paper's closer looks."""

@@ -10,9 +10,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from orcalign.checks import require
 from orcalign.experiments.axes import AXES
 from orcalign.training.presets import PRESETS
-from orcalign.training.ranges import require
 
 Values = dict[str, str]
 """A value on every axis: one cell."""

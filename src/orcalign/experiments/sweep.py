@@ -10,13 +10,13 @@ from pathlib import Path
 from typing import Any
 
 from orcalign import __version__
+from orcalign.checks import require
 from orcalign.experiments.cell_folder import CellFolder, check_version
 from orcalign.experiments.cell_run import JobOrder, job_is_done
 from orcalign.experiments.folder_lock import FolderLock
 from orcalign.experiments.local import Answer, Backend
 from orcalign.experiments.planning import Job, Plan
-from orcalign.training.ranges import require
-from orcalign.video.atomic import write_file
+from orcalign.files import write_file
 
 
 @dataclass(frozen=True)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from orcalign.checks import require
 from orcalign.experiments.methods import METHODS
 from orcalign.experiments.paper_values import PaperTable, paper_table
 from orcalign.experiments.results import CHECKPOINTS, METRICS, Result, StudyResults, label, score_matrices
@@ -17,7 +18,6 @@ from orcalign.experiments.statistics import (
     probability_of_improvement,
     with_interval,
 )
-from orcalign.training.ranges import require
 
 AVERAGE = "average"
 

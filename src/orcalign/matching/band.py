@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from orcalign.matching.inputs import require_count
+from orcalign.checks import require_count
 from orcalign.matching.kernel import kernel
 from orcalign.matching.match import IntArray
 

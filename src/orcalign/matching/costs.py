@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from orcalign.matching.inputs import as_episodes, as_float_array, require_count, require_valid
+from orcalign.checks import require_count
+from orcalign.matching.inputs import as_episodes, as_float_array, require_valid
 from orcalign.matching.kernel import kernel
 from orcalign.matching.match import FloatArray
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -129,40 +128,3 @@ def require_valid(episodes: Episodes) -> None:
             f"{place} is {episodes.cost[b, t, j]}; costs must be finite and not negative. "
             f"Use orcalign.matching.costs to make them from features."
         )
-
-
-def require_number(
-    value: float, name: str, *, above: float | None = None, at_least: float | None = None
-) -> float:
-    """Check a setting: a finite number, above (or at least) a bound.
-
-    >>> require_number(0.5, "temperature", above=0)
-    0.5
-    >>> require_number(-1, "temperature", above=0)
-    Traceback (most recent call last):
-        ...
-    ValueError: temperature is -1; it must be a finite number above 0.
-    """
-    if type(value) is float and value < math.inf:  # the usual case, before the slow questions
-        if above is not None and above < value:
-            return value
-        if at_least is not None and at_least <= value:
-            return value
-    rule = f"above {above:g}" if above is not None else f"of at least {at_least:g}"
-    good = isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)
-    good = good and math.isfinite(value)
-    good = good and (above is None or value > above) and (at_least is None or value >= at_least)
-    if not good:
-        raise ValueError(f"{name} is {value!r}; it must be a finite number {rule}.")
-    return float(value)
-
-
-def require_count(value: int, name: str, *, at_least: int) -> int:
-    """Check a setting that counts something.
-
-    >>> require_count(3, "window", at_least=1)
-    3
-    """
-    if not isinstance(value, (int, np.integer)) or isinstance(value, bool) or value < at_least:
-        raise ValueError(f"{name} is {value!r}; it must be a whole number of at least {at_least}.")
-    return int(value)

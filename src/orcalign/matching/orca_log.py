@@ -8,7 +8,8 @@ from typing import Any, final
 import numpy as np
 import numpy.typing as npt
 
-from orcalign.matching.inputs import as_episodes, require_number, require_valid
+from orcalign.checks import require_number
+from orcalign.matching.inputs import as_episodes, require_valid
 from orcalign.matching.kernel import kernel
 from orcalign.matching.match import FloatArray, Match
 from orcalign.matching.threads import for_chunks

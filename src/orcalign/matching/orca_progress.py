@@ -9,7 +9,8 @@ from typing import Any, NamedTuple, final
 import numpy as np
 import numpy.typing as npt
 
-from orcalign.matching.inputs import as_float_array, require_number
+from orcalign.checks import require_number
+from orcalign.matching.inputs import as_float_array
 from orcalign.matching.kernel import kernel
 from orcalign.matching.match import FloatArray, Match
 from orcalign.matching.orca import orca

@@ -7,7 +7,8 @@ from typing import Any, final
 import numpy as np
 import numpy.typing as npt
 
-from orcalign.matching.inputs import as_float_array, require_count, require_number
+from orcalign.checks import require_count, require_number
+from orcalign.matching.inputs import as_float_array
 from orcalign.matching.match import FloatArray
 from orcalign.matching.orca import orca_buffers, orca_rows
 from orcalign.matching.orca_progress import LastFrame, ProgressTerms, check_worth, weighted

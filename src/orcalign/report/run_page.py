@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from orcalign.files import write_file
 from orcalign.report.explainer import PagePart, explainer_part, render_document
 from orcalign.report.explainer.document import part_text
 from orcalign.report.training_run.curves import charts, marks
@@ -12,7 +13,6 @@ from orcalign.report.training_run.seconds import time_bar
 from orcalign.report.training_run.shown import explainer_data, load_demos, run_reward, shown_episodes
 from orcalign.report.training_run.words import details, evaluation_table, headline, task_name, videos
 from orcalign.video import Demo
-from orcalign.video.atomic import write_file
 
 PACKAGE = "orcalign.report.training_run"
 

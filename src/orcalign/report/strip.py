@@ -10,10 +10,10 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
+from orcalign.files import write_file
 from orcalign.report.exploit_plot import require_kind
 from orcalign.report.study.films import last_video
 from orcalign.video import DemoSet, VideoOptions, is_demo, load_demo, read_video
-from orcalign.video.atomic import write_file
 
 Frames = npt.NDArray[np.uint8]
 LONGEST = 320

@@ -5,15 +5,15 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from orcalign.checks import require
 from orcalign.experiments.results import METRICS, StudyResults
+from orcalign.files import require_writable, write_file
 from orcalign.report.explainer import PagePart, render_document
 from orcalign.report.explainer.document import as_text, part_text
 from orcalign.report.study.curves import study_charts
 from orcalign.report.study.films import Film, FilmRow, film_rows
 from orcalign.report.study.grid import study_settings
 from orcalign.report.study.words import details, headline, link_to, run_list, safe, tables
-from orcalign.training.ranges import require
-from orcalign.video.atomic import require_writable, write_file
 
 PACKAGE = "orcalign.report.study"
 OF_RUNS = "orcalign.report.training_run"

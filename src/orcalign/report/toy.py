@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
+from orcalign.files import write_file
 from orcalign.matching import MATCHERS
 from orcalign.matching.counterexamples import COUNTEREXAMPLES, Counterexample
-from orcalign.video.atomic import write_file
 
 METHODS = {"ot": "OT", "dtw": "DTW", "temporal_ot": "TemporalOT", "orca": "ORCA"}
 # Okabe and Ito's palette: told apart with any kind of colour vision, and by brightness in print.

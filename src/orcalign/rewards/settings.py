@@ -10,11 +10,11 @@ from typing import Any
 
 import numpy as np
 
+from orcalign.checks import require_count
 from orcalign.matching import MATCHERS
 from orcalign.matching import matcher as matcher_named
 from orcalign.matching.costs import DIRECTIONS
 from orcalign.matching.costs import distance as distance_named
-from orcalign.matching.inputs import require_count
 
 ORCA_SETTINGS = ("temperature", "floor")
 """What calibration finds."""

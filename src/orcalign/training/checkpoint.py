@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from orcalign.video.atomic import atomic_folder, write_file
+from orcalign.files import atomic_folder, write_file
 
 FORMAT = 1
 KEEP = 2

@@ -8,11 +8,11 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from orcalign.agents.settings import AgentSettings
+from orcalign.checks import require, share_or_count
 from orcalign.encoders.registry import find_entry
 from orcalign.envs import find_task
 from orcalign.envs.demo_making import CATEGORIES
 from orcalign.envs.making import check_render_choice
-from orcalign.training.ranges import require, share_or_count
 from orcalign.training.reward_config import RewardConfig
 
 DEMO_KINDS = ("misaligned", "aligned", *CATEGORIES, "mixed")

@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from orcalign.files import write_file
 from orcalign.matching.match import FloatArray
-from orcalign.video.atomic import write_file
 
 
 @dataclass(frozen=True, eq=False)

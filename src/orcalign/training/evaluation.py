@@ -10,10 +10,10 @@ import numpy as np
 
 from orcalign.envs import expert_return
 from orcalign.envs.demo_making import FPS
+from orcalign.files import write_file
 from orcalign.training.episode import PlayedEpisode
 from orcalign.training.labels import Labels
 from orcalign.video import write_mp4
-from orcalign.video.atomic import write_file
 
 
 def known_expert_return(task: str) -> float | None:

@@ -12,13 +12,13 @@ from typing import Any
 
 import numpy as np
 
+from orcalign.checks import share_or_count
 from orcalign.matching import orca
 from orcalign.matching.costs import context
 from orcalign.matching.match import FloatArray
 from orcalign.rewards import VideoReward
 from orcalign.rewards.settings import ORCA_SETTINGS, known_settings
 from orcalign.training.plateau import Plateau
-from orcalign.training.ranges import share_or_count
 from orcalign.training.reward_config import AUTO, RewardConfig
 
 TARGET = 10.0

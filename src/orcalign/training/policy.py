@@ -9,9 +9,9 @@ from typing import Any, final
 import numpy as np
 import numpy.typing as npt
 
+from orcalign.checks import require
 from orcalign.training.checkpoint import read_policy
 from orcalign.training.collector import rescale
-from orcalign.training.ranges import require
 from orcalign.training.run_folder import RunFolder
 
 WHICH = ("last", "best")

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from orcalign.agents.settings import AgentSettings
+from orcalign.checks import require
 from orcalign.envs import find_task
 from orcalign.training.config import (
     CollectConfig,
@@ -14,7 +15,6 @@ from orcalign.training.config import (
     EvaluationConfig,
     TrainConfig,
 )
-from orcalign.training.ranges import require
 from orcalign.training.reward_config import RewardConfig
 
 

@@ -13,12 +13,12 @@ from collections import deque
 from pathlib import Path
 from typing import Any
 
+from orcalign.checks import require
 from orcalign.training.collector import Order, World
 from orcalign.training.config import TrainConfig
 from orcalign.training.config_mapping import from_mapping, to_mapping
 from orcalign.training.episode import PlayedEpisode
 from orcalign.training.players import CollectorError
-from orcalign.training.ranges import require
 from orcalign.training.ray_session import connect
 
 

@@ -7,9 +7,9 @@ import math
 from dataclasses import dataclass
 from typing import Any
 
+from orcalign.checks import Ramp, require, share_or_count
 from orcalign.matching import MATCHERS
 from orcalign.rewards.settings import UNITS, RewardSettings, check_matcher_settings, known_settings
-from orcalign.training.ranges import Ramp, require, share_or_count
 
 SCALES = ("first", "best", "none")
 AUTO = "auto"

@@ -11,11 +11,11 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
+from orcalign.files import write_file
 from orcalign.rewards.demos import as_demos
 from orcalign.training.config import TrainConfig
 from orcalign.training.config_mapping import from_mapping, to_mapping
 from orcalign.video import Demo, DemoSet
-from orcalign.video.atomic import write_file
 
 PACKAGES = ("orcalign", "torch", "numpy", "numba", "openvino", "gymnasium", "mujoco", "metaworld")
 

@@ -11,10 +11,10 @@ from collections import deque
 from collections.abc import Callable
 from typing import Any
 
+from orcalign.checks import Ramp, share_or_count
 from orcalign.envs import choosing_seed, eval_seed, train_seed
 from orcalign.training.collector import Order
 from orcalign.training.config import TrainConfig
-from orcalign.training.ranges import Ramp, share_or_count
 
 Weights = dict[str, Any]
 

@@ -16,7 +16,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from orcalign.video.atomic import atomic_folder
+from orcalign.files import atomic_folder
 from orcalign.video.manifest import (
     FORMAT,
     FRAMES,

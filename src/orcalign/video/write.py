@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from orcalign.video.atomic import atomic_file
+from orcalign.files import atomic_file
 
 if TYPE_CHECKING:
     from av import VideoFrame

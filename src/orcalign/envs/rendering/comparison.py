@@ -15,7 +15,7 @@ from orcalign.encoders import make_encoder
 from orcalign.encoders.protocol import Features
 from orcalign.encoders.resize import resize
 from orcalign.envs.rendering.make import RENDER_MODES, make_renderer
-from orcalign.video.atomic import atomic_file, require_writable
+from orcalign.files import atomic_file, require_writable
 
 Frames = npt.NDArray[np.uint8]
 

@@ -1,13 +1,25 @@
-"""Checks of numbers and names in a config, and values that move during a run."""
+"""What a user may have meant and what a number may be: the checks that everybody shares, and settings that are text."""
 
 from __future__ import annotations
 
 import difflib
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from operator import ge, gt, lt
 from typing import Any
+
+import numpy as np
+
+
+def near_miss(name: object, known: Iterable[str]) -> str:
+    """ " did you mean …?" if something known is nearly the name, else nothing.
+
+    >>> near_miss("orka", ["orca", "dtw"]), near_miss("x", ["orca"])
+    (" did you mean 'orca'?", '')
+    """
+    near = difflib.get_close_matches(str(name), list(known), n=1)
+    return f" did you mean {near[0]!r}?" if near else ""
 
 
 def require(
@@ -32,9 +44,7 @@ def require(
     """
     if known:
         if value not in known:
-            near = difflib.get_close_matches(str(value), known, n=1)
-            hint = f" did you mean {near[0]!r}?" if near else ""
-            raise ValueError(f"{name} is {value!r};{hint} Known: {', '.join(known)}.")
+            raise ValueError(f"{name} is {value!r};{near_miss(value, known)} Known: {', '.join(known)}.")
         return
     rules = []
     fine = isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value)
@@ -44,6 +54,43 @@ def require(
             fine = fine and holds(value, limit)
     if not fine:
         raise ValueError(f"{name} is {value!r}; it must be {' and '.join(rules)}.")
+
+
+def require_number(
+    value: float, name: str, *, above: float | None = None, at_least: float | None = None
+) -> float:
+    """Check a setting: a finite number, above (or at least) a bound.
+
+    >>> require_number(0.5, "temperature", above=0)
+    0.5
+    >>> require_number(-1, "temperature", above=0)
+    Traceback (most recent call last):
+        ...
+    ValueError: temperature is -1; it must be a finite number above 0.
+    """
+    if type(value) is float and value < math.inf:  # the usual case, before the slow questions
+        if above is not None and above < value:
+            return value
+        if at_least is not None and at_least <= value:
+            return value
+    rule = f"above {above:g}" if above is not None else f"of at least {at_least:g}"
+    good = isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)
+    good = good and math.isfinite(value)
+    good = good and (above is None or value > above) and (at_least is None or value >= at_least)
+    if not good:
+        raise ValueError(f"{name} is {value!r}; it must be a finite number {rule}.")
+    return float(value)
+
+
+def require_count(value: int, name: str, *, at_least: int) -> int:
+    """Check a setting that counts something.
+
+    >>> require_count(3, "window", at_least=1)
+    3
+    """
+    if not isinstance(value, (int, np.integer)) or isinstance(value, bool) or value < at_least:
+        raise ValueError(f"{name} is {value!r}; it must be a whole number of at least {at_least}.")
+    return int(value)
 
 
 def share_or_count(name: str, value: float, whole: int = 1) -> int:
