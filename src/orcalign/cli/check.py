@@ -16,7 +16,7 @@ def check(
     demo: Annotated[Path, tyro.conf.Positional, tyro.conf.arg(metavar="DEMO")],
     rollout: Annotated[Path, tyro.conf.Positional, tyro.conf.arg(metavar="ROLLOUT")],
     /,
-    method: str = "all",
+    matcher: str = "all",
     plot: Path | None = None,
     distance: str = "cosine",
     context: int = 3,
@@ -37,48 +37,45 @@ def check(
     Args:
         demo: A video, a folder of images, or a saved demo.
         rollout: A good attempt at it.
-        method: One or several of `orcalign methods`, with commas between; all of them by default.
+        matcher: One or several of `orcalign matchers`, with commas between; all of them by default.
         plot: Draw the table into this file (.png, .svg or .pdf).
         distance: cosine or euclidean.
         context: Frames in step over which distances are averaged; 1 for none.
-        calibrated: Take temperature and floor from the demo itself, for the methods that have them.
+        calibrated: Take temperature and floor from the demo itself, for the matchers that have them.
         seed: Of the shuffle.
     """
     from orcalign.files import require_writable
     from orcalign.matching import MATCHERS
     from orcalign.report.exploit_plot import plot_exploits, require_kind
-    from orcalign.report.scoring import SHOWN, calibrate_clip, require_same_shape
-    from orcalign.rewards import FrameCosts
+    from orcalign.report.scoring import SHOWN, ScoreSettings, clip_reward, require_same_shape
     from orcalign.rewards import check as check_costs
-    from orcalign.rewards.settings import calibrates
 
-    names = tuple(MATCHERS) if method == "all" else tuple(name.strip() for name in method.split(","))
+    names = tuple(MATCHERS) if matcher == "all" else tuple(name.strip() for name in matcher.split(","))
     if plot is not None:
         require_kind(plot)
         require_writable(plot)
     model = encoder.make()
     shown, attempt = encode_all([demo, rollout], model, reading.options(longest=SHOWN))
     require_same_shape(shown, attempt)
-    settings = {}
-    if calibrated:
-        both = calibrate_clip(shown, distance)._asdict()
-        settings = {name: both for name in names if calibrates(name)}
-    cost = FrameCosts(shown.features, distance)(attempt.features)
-    table = check_costs(cost, names, settings, context=context, seed=seed)
+    reward = clip_reward(shown, ScoreSettings(names, distance, context, calibrated))
+    settings = {name: reward.with_matcher(name).matcher_settings[0] for name in names} if calibrated else {}
+    table = check_costs(
+        reward.model.compare(attempt.features)[0], names, settings, context=context, seed=seed
+    )
 
     console = Console()
-    lines = Table("method", title="by how much the true rollout beats its altered copy")
+    lines = Table("matcher", title="by how much the true rollout beats its altered copy")
     for alteration in table.alterations:
         lines.add_column(alteration, justify="right")
-    for m, name in enumerate(table.methods):
+    for m, name in enumerate(table.matchers):
         cells = [
             f"[red]✘ {margin:+.2f}[/]" if fooled else f"{margin:+.2f}"
             for margin, fooled in zip(table.margin[m], table.fooled[m], strict=True)
         ]
         lines.add_row(name, *cells)
     console.print(lines)
-    safe = [name for name in table.methods if not table.fooled_by(name)]
-    console.print(f"fooled by none of these: {', '.join(safe) or 'no method'}", highlight=False)
+    safe = [name for name in table.matchers if not table.fooled_by(name)]
+    console.print(f"fooled by none of these: {', '.join(safe) or 'no matcher'}", highlight=False)
     if plot is not None:
         plot_exploits(table, plot)
         console.print(f"open {plot}", soft_wrap=True, highlight=False)

@@ -25,7 +25,7 @@ def evaluate(
     Args:
         run: Folder of a run of `orcalign train`.
         episodes: How many; the first ones are those of the evaluations during training.
-        policy: last, or best (by ordered coverage in the evaluations).
+        policy: last, or best (by what the reward says of the evaluations; of a video, ordered coverage).
         video: Write a video of every episode.
         out: Folder for the numbers and videos; left out, RUN/eval.
     """
@@ -35,11 +35,10 @@ def evaluate(
     from orcalign.envs.demo_making import FPS
     from orcalign.files import require_writable, write_file
     from orcalign.training import RunFolder
-    from orcalign.training.checkpoint import Checkpoints, read_policy
+    from orcalign.training.checkpoint import read_arrays
     from orcalign.training.collector import Order
     from orcalign.training.evaluation import known_expert_return, summarise
-    from orcalign.training.labels import Labels
-    from orcalign.training.policy import WHICH, policy_file
+    from orcalign.training.policy import WHICH, policy_file, policy_parts
     from orcalign.training.setup import make_collector
     from orcalign.video import write_mp4
 
@@ -47,31 +46,30 @@ def evaluate(
     require("policy", policy, WHICH)
     find_own_modules()
     folder = RunFolder(run)
-    weights, about = read_policy(policy_file(folder, policy))
+    arrays, about = read_arrays(policy_file(folder, policy))
     where = out or run / "eval"
     numbers = where / f"{policy}.json"
     require_writable(numbers)
-    collector = make_collector(folder.config, folder.demo_folder)
+    collector = make_collector(folder.config, folder.path)
+    weights, guide = policy_parts(arrays, about)
     played = []
     for k in track(range(episodes), "playing", console=Console(stderr=True), transient=True):
-        episode = collector.play(Order(k, eval_seed(k), weights, show=video, evaluation=about["step"]))
+        order = Order(k, eval_seed(k), weights, show=video, evaluation=about["step"], reward=guide)
+        episode = collector.play(order)
         if video and episode.frames is not None:
             write_mp4(where / f"{policy}-{k}.mp4", episode.frames, FPS)
         played.append(episode)
     collector.close()
-    labels = Labels(folder.config.reward, collector.reward, folder.config.steps)
-    # Progress and coverage by the reward that the run has come to.
-    saved = Checkpoints(folder.path / "checkpoints").latest()
-    if saved is not None:
-        labels.load_state(saved.state["learner"]["labels"])
-    record = summarise(played, labels, known_expert_return(folder.config.task))
+    # How the demo is followed, by the reward that the run has come to.
+    task = folder.config.task
+    record = summarise(played, folder.reward(), task, known_expert_return(task))
     write_file(numbers, json.dumps({"policy": policy, "step": about["step"], **record}, indent=1).encode())
     table = Table("episode", title=f"{folder.config.task}: {policy} policy, after {about['step']:,} steps")
-    for heading in ("successful steps", "success at the end", "progress", "coverage"):
+    for heading in ("return", "success at the end", *record["each"]):
         table.add_column(heading, justify="right")
     for k, total in enumerate(record["returns"]):
         done = "yes" if record["successes"][k] else "no"
-        followed = (f"{record[name][k]:.2f}" for name in ("progresses", "coverages"))
+        followed = (f"{values[k]:.2f}" for values in record["each"].values())
         table.add_row(str(k), str(total), done, *followed)
     console = Console()
     console.print(table)

@@ -20,7 +20,7 @@ def score(
     demo: Annotated[Path, tyro.conf.Positional, tyro.conf.arg(metavar="DEMO")],
     rollouts: Annotated[tuple[Path, ...], tyro.conf.Positional, tyro.conf.arg(metavar="ROLLOUT ...")],
     /,
-    method: str = "orca",
+    matcher: str = "orca",
     json_file: Annotated[Path | None, tyro.conf.arg(name="json")] = None,
     report: Path | None = None,
     distance: str = "cosine",
@@ -33,20 +33,20 @@ def score(
 ) -> None:
     """Score attempts against a demo video, and show why.
 
-    Prints for each attempt and method: the summed reward; the final coverage (ORCA's probability that the whole
+    Prints for each attempt and matcher: the summed reward; the final coverage (ORCA's probability that the whole
     demo was covered in order); the frame at which each quarter of the demo was covered (- for never); and the
     longest stall in frames.
 
     Args:
         demo: A video, a folder of images, or a saved demo.
         rollouts: The attempts: one or several videos.
-        method: One or several of `orcalign methods`, with commas between.
+        matcher: One or several of `orcalign matchers`, with commas between.
         json_file: Write every per-frame number to this file.
         report: Write a page to this file (.html) that shows both videos, the reward and where it comes from.
         distance: cosine or euclidean.
         context: Frames in step over which distances are averaged; 1 for none.
         calibrated: Take temperature and floor from the demo itself: for demos of more than some 30 frames.
-        temperature: Of the methods that have one (orca, orca_progress, ...); lower is stricter.
+        temperature: Of the matchers that have one (orca, orca_progress, ...); lower is stricter.
         floor: Distance below which a frame counts as reached.
     """
     from orcalign.files import require_writable, write_file
@@ -54,8 +54,8 @@ def score(
 
     if not rollouts:
         raise ValueError("no attempt was given; name at least one video after the demo.")
-    methods = tuple(name.strip() for name in method.split(",") if name.strip())
-    settings = ScoreSettings(methods, distance, context, calibrated, temperature, floor)
+    names = tuple(name.strip() for name in matcher.split(",") if name.strip())
+    settings = ScoreSettings(names, distance, context, calibrated, temperature, floor)
     for path in (json_file, report):
         if path is not None:
             require_writable(path)
@@ -79,16 +79,16 @@ def _table(sheet: ScoreSheet) -> Table:
     title = f"attempts at {Path(sheet.demo.path).name} ({len(sheet.demo.frames)} frames)"
     names = [Path(attempt.clip.path).name for attempt in sheet.attempts]
     short = len(set(names)) == len(names)
-    table = Table("attempt", "method", title=title)
+    table = Table("attempt", "matcher", title=title)
     for heading in ("total", "final coverage", "quarters covered at frame", "longest stall"):
         table.add_column(heading, justify="right")
     for attempt in sheet.attempts:
         story = attempt.story
         quarters = " ".join("-" if frame is None else str(frame) for frame in story.quarters)
-        for method, match in attempt.matches.items():
+        for name, match in attempt.matches.items():
             table.add_row(
                 Path(attempt.clip.path).name if short else attempt.clip.path,
-                method,
+                name,
                 f"{match.reward.sum():.4g}",
                 f"{story.final_coverage:.3g}",
                 quarters,
@@ -104,6 +104,6 @@ def _advise(sheet: ScoreSheet, console: Console) -> None:
     if best < 1e-3 and J > 30 and not sheet.settings.calibrated:
         console.print(
             f"The coverage is a product over {J} demo frames and therefore tiny; --calibrated or a lower --fps "
-            f"makes it readable, and so does --method orca_log.",
+            f"makes it readable, and so does --matcher orca_log.",
             highlight=False,
         )

@@ -17,10 +17,10 @@ def warmup() -> None:
     import numpy as np
 
     from orcalign.agents.kernels import layer_of_one, normalise, normalise_back
+    from orcalign.costs import FrameCosts
     from orcalign.encoders.resize import resize
     from orcalign.envs.rendering.compose import compose, shrink
     from orcalign.matching import MATCHERS, OrcaTracker, context
-    from orcalign.rewards.frame_costs import FrameCosts
 
     os.environ["ORCALIGN_QUIET"] = "1"  # the progress bar says it
     console = Console()

@@ -5,14 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 
 from orcalign.files import write_file
-from orcalign.report.explainer import PagePart, explainer_part, render_document
+from orcalign.report.explainer import PagePart, render_document
 from orcalign.report.explainer.document import part_text
 from orcalign.report.training_run.curves import charts, marks
 from orcalign.report.training_run.reading import RunRecords, read_run
 from orcalign.report.training_run.seconds import time_bar
-from orcalign.report.training_run.shown import explainer_data, load_demos, run_reward, shown_episodes
+from orcalign.report.training_run.shown import behaviour, load_demos
 from orcalign.report.training_run.words import details, evaluation_table, headline, task_name, videos
-from orcalign.video import Demo
 
 PACKAGE = "orcalign.report.training_run"
 
@@ -32,12 +31,12 @@ def run_page(run: Path) -> str:
     """
     records = read_run(run)
     demos = load_demos(records)
-    behaviour, problems = _behaviour(records, demos)
+    shown, problems = behaviour(records)
     parts = [
         PagePart(headline(records, demos), style=part_text(PACKAGE, "run.css")),
         *_curves(records),
         PagePart(evaluation_table(records) + time_bar(records)),
-        *behaviour,
+        *shown,
         PagePart(details(records, demos, problems)),
     ]
     task = task_name(records)
@@ -63,21 +62,3 @@ def _curves(records: RunRecords) -> list[PagePart]:
             part_text(PACKAGE, "curves.html"), part_text(PACKAGE, "curves.js"), data={"learning": learning}
         )
     ]
-
-
-def _behaviour(records: RunRecords, demos: tuple[Demo, ...]) -> tuple[list[PagePart], tuple[str, ...]]:
-    episodes, problems = shown_episodes(records) if demos else ((), ())
-    if not episodes:
-        return [], problems
-    reward = run_reward(records)
-    try:
-        data, clip_bytes = explainer_data(demos, episodes, reward)
-    except ValueError as error:
-        return [], (*problems, f"The episodes that were kept cannot be shown: {error}")
-    if reward.guessed:
-        problems = (
-            *problems,
-            "The temperature and floor that calibration found are not in the run's folder; "
-            f"the rewards beside the video are those of {reward.matcher} without them.",
-        )
-    return [PagePart(part_text(PACKAGE, "behaviour.html")), explainer_part(data, clip_bytes)], problems

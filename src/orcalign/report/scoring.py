@@ -6,17 +6,17 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import numpy.typing as npt
 
+from orcalign.costs import FrameModel
 from orcalign.encoders import Encoder, encode_stream
-from orcalign.matching import Calibration, Match, context, matcher, orca
+from orcalign.matching import Match, OrcaMatch
+from orcalign.matching import matcher as find_matcher
 from orcalign.matching.match import FloatArray
-from orcalign.rewards import FrameCosts, Story, tell
-from orcalign.rewards.calibrating import calibrate_demo
-from orcalign.rewards.settings import calibrates
+from orcalign.rewards import Story, VideoReward
 from orcalign.video import Demo, VideoOptions, count_frames, is_demo, iter_frames, load_demo
 
 Frames = npt.NDArray[np.uint8]
@@ -32,7 +32,7 @@ CHUNK = 16
 class ScoreSettings:
     """How attempts are scored."""
 
-    methods: tuple[str, ...] = ("orca",)
+    matchers: tuple[str, ...] = ("orca",)
     distance: str = "cosine"
     context: int = 3
     """Frames in step over which costs are averaged; they look ahead, as in the paper."""
@@ -42,10 +42,10 @@ class ScoreSettings:
     floor: float = 0.0
 
     def __post_init__(self) -> None:
-        if not self.methods:
-            raise ValueError("no method was given; name at least one, for example orca.")
-        for name in self.methods:
-            matcher(name)
+        if not self.matchers:
+            raise ValueError("no matcher was given; name at least one, for example orca.")
+        for name in self.matchers:
+            find_matcher(name)
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,9 +70,9 @@ class Attempt:
     cost: FloatArray
     """[T, J] with context."""
     matches: Mapping[str, Match]
-    """By method."""
+    """By matcher."""
     progress: FloatArray
-    """[T] ORCA's, whatever the methods."""
+    """[T] ORCA's, whatever the matchers."""
     story: Story
 
 
@@ -174,32 +174,30 @@ def require_same_shape(demo: EncodedClip, attempt: EncodedClip) -> None:
         )
 
 
-def calibrate_clip(demo: EncodedClip, distance: str) -> Calibration:
-    """Temperature and floor from the demo itself; one in which nothing can be told apart is refused with the reason."""
-    return calibrate_demo(Demo(demo.frames, demo.fps, source=demo.path), demo.features, distance)
-
-
 def score_clips(demo: EncodedClip, attempts: Sequence[EncodedClip], settings: ScoreSettings) -> ScoreSheet:
-    """Match every attempt with the demo by every method."""
-    costs = FrameCosts(demo.features, settings.distance)
-    temperature, floor = settings.temperature, settings.floor
-    if settings.calibrated:
-        temperature, floor = calibrate_clip(demo, settings.distance)
-    occupancy = {"temperature": temperature, "floor": floor}
-    demo_cost = costs.between_demo_frames()
+    """Match every attempt with the demo by every matcher."""
+    reward = clip_reward(demo, settings)
     scored = []
     for clip in attempts:
         require_same_shape(demo, clip)
-        raw = costs(clip.features)
-        cost = context(raw, settings.context)
-        matches = {}
-        for name in settings.methods:
-            matches[name] = matcher(name)(cost, **(occupancy if calibrates(name) else {}))
-        ordered = orca(cost, temperature, floor)
-        # A context that looks ahead would let the story run ahead of the pictures.
-        story = tell(raw, ordered, demo_cost)
-        scored.append(Attempt(clip, cost, matches, ordered.progress, story))
-    return ScoreSheet(demo, tuple(scored), settings, temperature, floor)
+        match = reward.score_features(clip.features)
+        matches = {
+            name: reward.with_matcher(name).score_costs(match.raw_costs).match for name in settings.matchers
+        }
+        ordered = cast(OrcaMatch, match.match)
+        scored.append(Attempt(clip, match.cost, matches, ordered.progress, reward.story(match)))
+    used = reward.matcher_settings[0]
+    return ScoreSheet(demo, tuple(scored), settings, used["temperature"], used["floor"])
+
+
+def clip_reward(demo: EncodedClip, settings: ScoreSettings) -> VideoReward:
+    """ORCA's reward from the demo; other matchers are `with_matcher` of it."""
+    video = Demo(demo.frames, demo.fps, source=demo.path)
+    given = {} if settings.calibrated else {"temperature": settings.temperature, "floor": settings.floor}
+    return VideoReward(
+        video, model=FrameModel(None, [video], settings.distance, [demo.features]), distance=settings.distance,
+        context=settings.context, calibrated=settings.calibrated, **given,
+    )  # fmt: skip
 
 
 def as_json(sheet: ScoreSheet, encoder: Encoder) -> dict[str, Any]:

@@ -1,33 +1,40 @@
-"""An episode of frames to rewards: one demo video is enough.
+"""Everything that pays an agent: the protocol (`base`), videos as rewards, rewards made of rewards.
 
-`VideoReward` joins encoder, distance and matcher; `tell` says what the learner did; `lint_demo` looks at the
-demo and `check` at the method before anyone trains with them.
+`VideoReward` joins cost model and matcher; `tell` says what the learner did; `lint_demo` looks at the demo and `check`
+at the matcher before anyone trains with them.
 """
 
+from orcalign.rewards.base import Evidence, Moment, Need, Reward, Rollout, Stream
+from orcalign.rewards.composed import Product, Staged, Sum
+from orcalign.rewards.description import load_reward
 from orcalign.rewards.exploits import ExploitTable, alterations, check
-from orcalign.rewards.finder import Finder
-from orcalign.rewards.frame_costs import FrameCosts
 from orcalign.rewards.lint import Finding, lint_demo, wise_to_train
-from orcalign.rewards.object_view import ObjectView
 from orcalign.rewards.spans import Span
 from orcalign.rewards.story import Story, tell
-from orcalign.rewards.stream import RewardStream
+from orcalign.rewards.stream import VideoStream
 from orcalign.rewards.video_reward import VideoMatch, VideoReward
 
 __all__ = [
+    "Evidence",
     "ExploitTable",
-    "Finder",
     "Finding",
-    "FrameCosts",
-    "ObjectView",
-    "RewardStream",
+    "Moment",
+    "Need",
+    "Product",
+    "Reward",
+    "Rollout",
     "Span",
+    "Staged",
     "Story",
+    "Stream",
+    "Sum",
     "VideoMatch",
     "VideoReward",
+    "VideoStream",
     "alterations",
     "check",
     "lint_demo",
+    "load_reward",
     "tell",
     "wise_to_train",
 ]

@@ -9,10 +9,10 @@ from typing import Literal, get_args
 import numpy as np
 import numpy.typing as npt
 
+from orcalign.costs import FrameCosts
 from orcalign.encoders.resize import resize
 from orcalign.matching.match import FloatArray
 from orcalign.rewards.demos import DemoLike, as_demos
-from orcalign.rewards.frame_costs import FrameCosts
 from orcalign.rewards.grain import CELLS, cell_noise
 from orcalign.video import Demo
 

@@ -1,31 +1,31 @@
-"""Settings of a `VideoReward`, checked where they are made."""
+"""Settings of a `VideoReward`, checked and merged in one place."""
 
 from __future__ import annotations
 
+import dataclasses
 import inspect
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
-from difflib import get_close_matches
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
-from orcalign.checks import require_count
-from orcalign.matching import MATCHERS
+from orcalign.checks import Ramp, near_miss, require, require_count, require_number
+from orcalign.matching import MATCHERS, TRACKERS
 from orcalign.matching import matcher as matcher_named
 from orcalign.matching.costs import DIRECTIONS
 from orcalign.matching.costs import distance as distance_named
+from orcalign.matching.registry import require_pool
 
 ORCA_SETTINGS = ("temperature", "floor")
 """What calibration finds."""
-POOLS = ("max", "best")
 UNITS = ("frames", "path")
 """What progress is measured in."""
 
 
 @dataclass(frozen=True)
 class RewardSettings:
-    """How frames become rewards, apart from encoder and matcher settings.
+    """How frames become rewards, apart from what sees them.
 
     >>> RewardSettings(matcher="orka")
     Traceback (most recent call last):
@@ -38,23 +38,121 @@ class RewardSettings:
     direction: str = "future"
     matcher: str = "orca"
     calibrated: bool = False
-    pool: str = "max"
+    pool: str = "auto"
+    """Several demos: "max" at every step, all rewards of the "best" demo, or "auto", what the matcher asks for."""
     progress_in: str = "frames"
+    calibration_episodes: int = 0
+    """Episodes from which floor and temperature are taken anew; 0 for the demo alone."""
+    temperature: Ramp | None = None
+    """None is the matcher's own; if calibrated, a factor on what calibration found."""
+    floor: float | None = None
+    guide: bool = False
+    """Whether the policy sees how far the demo has been followed."""
+    own: Mapping[str, Any] = field(default_factory=dict)
+    """Other settings of the matcher."""
 
     def __post_init__(self) -> None:
         distance_named(self.distance)
         matcher_named(self.matcher)
         require_count(self.context, "context", at_least=1)
-        if self.direction not in DIRECTIONS:
-            raise ValueError(f"direction is {self.direction!r}; it must be 'future' or 'past'.")
-        if self.pool not in POOLS:
-            raise ValueError(f"pool is {self.pool!r}; it must be 'max' or 'best'.")
-        if self.progress_in not in UNITS:
-            raise ValueError(f"progress_in is {self.progress_in!r}; it must be 'frames' or 'path'.")
+        require("direction", self.direction, DIRECTIONS)
+        require("progress_in", self.progress_in, UNITS)
+        require_count(self.calibration_episodes, "calibration_episodes", at_least=0)
+        require_pool(self.matcher, self.pool)
         if self.progress_in == "path" and "worth" not in known_settings(self.matcher):
             raise ValueError(
                 f"progress_in='path' says what progress is worth, and the matcher {self.matcher!r} does not pay for "
                 f"it; leave it out, or use orca_progress."
+            )
+        if self.calibrated:
+            self._check_calibrates()
+        if self.floor is not None:
+            require_number(self.floor, "floor", at_least=0)
+        check_matcher_settings(self.matcher, self.of_matcher(self.matcher))
+        if self.guide:
+            check_streams(self, demos=1)
+
+    @property
+    def pooling(self) -> str:
+        """How several demos are pooled: "max" or "best"."""
+        return require_pool(self.matcher, self.pool)
+
+    def with_matcher(self, name: str, given: Mapping[str, Any], **changes: Any) -> RewardSettings:
+        """The same under another matcher, with settings that it takes; what it knows nothing of is left out.
+
+        >>> RewardSettings(calibrated=True).with_matcher("temporal_ot", {"window": 3}).calibrated
+        False
+        """
+        check_matcher_settings(name, given)
+        known = known_settings(name)
+        own = dict(given)
+        kept: dict[str, Any] = {
+            "calibrated": self.calibrated and calibrates(name),
+            "progress_in": self.progress_in if "worth" in known else "frames",
+            "guide": self.guide and name in TRACKERS,
+        }
+        if "temperature" in own:
+            kept["temperature"] = Ramp(float(own["temperature"]), float(own.pop("temperature")))
+        if "floor" in own:
+            kept["floor"] = float(own.pop("floor"))
+        return dataclasses.replace(self, matcher=name, own=own, **{**kept, **changes})
+
+    def of_matcher(
+        self,
+        matcher: str,
+        share: float = 0.0,
+        found: Mapping[str, float] | None = None,
+        worth: tuple[float, ...] | None = None,
+    ) -> dict[str, Any]:
+        """What a matcher is called with: the one place where settings are merged.
+
+        Args:
+            matcher: this one, or another that looks at the same costs; then what it does not know is left out.
+            share: of the way that the temperature goes.
+            found: temperature and floor by calibration.
+            worth: of the demo's frames.
+
+        >>> RewardSettings(temperature=Ramp(1.0, 0.5), floor=0.1).of_matcher("orca", share=0.5)
+        {'temperature': 0.75, 'floor': 0.1}
+        """
+        known = known_settings(matcher)
+        given: dict[str, Any] = {}
+        factor = 1.0 if self.temperature is None else self.temperature(share)
+        if found is not None:
+            given = {name: found[name] * factor for name in ORCA_SETTINGS}
+        elif not self.calibrated:
+            given = {} if self.temperature is None else {"temperature": factor}
+            given |= {} if self.floor is None else {"floor": self.floor}
+        if worth is not None:
+            given["worth"] = worth
+        own = self.own if matcher == self.matcher else {}
+        return {**{name: value for name, value in given.items() if name in known}, **own}
+
+    def plain(self) -> dict[str, Any]:
+        """For a description; `from_plain` reads it."""
+        values = {one.name: getattr(self, one.name) for one in dataclasses.fields(self)}
+        ramp = self.temperature
+        return {
+            **values,
+            "own": dict(self.own),
+            "temperature": None if ramp is None else [ramp.start, ramp.end],
+        }
+
+    @classmethod
+    def from_plain(cls, values: Mapping[str, Any]) -> RewardSettings:
+        """What `plain` gave."""
+        ramp = values["temperature"]
+        return cls(**{**values, "temperature": None if ramp is None else Ramp(*ramp)})
+
+    def _check_calibrates(self) -> None:
+        if not calibrates(self.matcher):
+            raise ValueError(
+                f"calibrated=True sets floor and temperature, which the matcher {self.matcher!r} does not have; "
+                f"leave it out, or use {_or(name for name in MATCHERS if calibrates(name))}."
+            )
+        if self.floor is not None:
+            raise ValueError(
+                f"calibrated=True sets the floor, and floor={self.floor} was given as well; leave out one or the other."
             )
 
 
@@ -68,10 +166,10 @@ def known_settings(matcher: str) -> tuple[str, ...]:
     return tuple(name for name in parameters if name not in ("cost", "lengths"))
 
 
-def check_matcher_settings(matcher: str, settings: Mapping[str, Any], calibrated: bool) -> None:
-    """Refuse settings that the matcher does not take, and calibration of a matcher that has no scale.
+def check_matcher_settings(matcher: str, settings: Mapping[str, Any]) -> None:
+    """Refuse settings that the matcher does not take, or values that it refuses.
 
-    >>> check_matcher_settings("orca", {"temprature": 0.1}, calibrated=False)
+    >>> check_matcher_settings("orca", {"temprature": 0.1})
     Traceback (most recent call last):
     ...
     ValueError: the matcher 'orca' has no setting 'temprature'; did you mean 'temperature'? It takes: ...
@@ -79,12 +177,10 @@ def check_matcher_settings(matcher: str, settings: Mapping[str, Any], calibrated
     known = known_settings(matcher)
     for name in settings:
         if name not in known:
-            near = get_close_matches(name, known, n=1)
-            hint = f"did you mean {near[0]!r}? " if near else ""
             takes = f"It takes: {', '.join(known)}." if known else "It takes none."
-            raise ValueError(f"the matcher {matcher!r} has no setting {name!r}; {hint}{takes}")
-    if calibrated:
-        _check_calibrates(matcher, settings)
+            raise ValueError(
+                f"the matcher {matcher!r} has no setting {name!r};{near_miss(name, known)} {takes}"
+            )
     # The matcher knows best which values it refuses; a tiny episode asks it before anything is encoded.
     frames = 2 if settings.get("worth") is None else np.size(settings["worth"])
     matcher_named(matcher)(np.zeros((2, frames)), **settings)
@@ -99,20 +195,39 @@ def calibrates(matcher: str) -> bool:
     return set(ORCA_SETTINGS) <= set(known_settings(matcher))
 
 
+def check_streams(settings: RewardSettings, demos: int) -> None:
+    """Refuse settings whose reward is not known at every step.
+
+    >>> check_streams(RewardSettings(context=3), demos=1)
+    Traceback (most recent call last):
+    ...
+    ValueError: context=3 with direction 'future' looks 2 frames ahead, which a stream cannot; use context=1 ...
+    """
+    chosen = MATCHERS[settings.matcher]
+    causal = ", ".join(name for name, one in MATCHERS.items() if one.causal)
+    streams = " and ".join(repr(name) for name in TRACKERS)
+    if not chosen.causal:
+        raise ValueError(
+            f"the matcher {chosen.name!r} is known only at the end of an episode; causal ones are {causal}, "
+            f"and of these {streams} have a stream."
+        )
+    if chosen.name not in TRACKERS:
+        raise ValueError(
+            f"the matcher {chosen.name!r} is causal, but only {streams} have a stream; use one of these, "
+            f"or score the frames so far as an episode."
+        )
+    if settings.context > 1 and settings.direction == "future":
+        raise ValueError(
+            f"context={settings.context} with direction 'future' looks {settings.context - 1} frames ahead, "
+            f"which a stream cannot; use context=1 or direction='past'."
+        )
+    if demos > 1 and settings.pool == "best":
+        raise ValueError(
+            "pool='best' chooses the demo at the end of an episode, which a stream cannot; use pool='max' and the "
+            "matcher 'orca'."
+        )
+
+
 def _or(names: Iterable[str]) -> str:
     *others, last = names
     return f"{', '.join(others)} or {last}"
-
-
-def _check_calibrates(matcher: str, settings: Mapping[str, Any]) -> None:
-    if not calibrates(matcher):
-        raise ValueError(
-            f"calibrated=True sets floor and temperature, which the matcher {matcher!r} does not have; "
-            f"leave it out, or use {_or(name for name in MATCHERS if calibrates(name))}."
-        )
-    both = [name for name in ORCA_SETTINGS if name in settings]
-    if both:
-        raise ValueError(
-            f"calibrated=True sets floor and temperature, and {' and '.join(both)} was given as well; "
-            f"leave out one or the other."
-        )

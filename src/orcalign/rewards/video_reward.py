@@ -1,28 +1,31 @@
-"""A demo video as a reward: encoder, distance, context and matcher in one callable."""
+"""A demo video as a reward: cost model, context and matcher in one object."""
 
 from __future__ import annotations
 
 import copy
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Any, final
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple, final
 
 import numpy as np
 import numpy.typing as npt
 
+from orcalign.costs import CostModel, FrameModel
 from orcalign.encoders import Encoder, Progress, make_encoder
 from orcalign.matching import Match, Pooled, along_path, matcher, orca, pool
 from orcalign.matching.costs import context as in_context
 from orcalign.matching.match import FloatArray
+from orcalign.matching.pooling import pool_rewards
+from orcalign.rewards.base import Array, Evidence, Moment, Reward, Rollout, State
 from orcalign.rewards.calibrating import calibrate_demo
 from orcalign.rewards.demos import DemoLike, as_demos, check_render, check_shape
-from orcalign.rewards.frame_costs import FrameCosts
-from orcalign.rewards.object_view import SCALE, ObjectView
-from orcalign.rewards.settings import ORCA_SETTINGS, RewardSettings, check_matcher_settings
+from orcalign.rewards.description import SharedModel
+from orcalign.rewards.settings import RewardSettings, check_streams
 from orcalign.rewards.story import Story, tell
-from orcalign.rewards.stream import RewardStream, check_streams
-from orcalign.rewards.view_costs import ViewCosts
-from orcalign.video import Demo
+from orcalign.rewards.stream import VideoStream
+
+if TYPE_CHECKING:
+    from orcalign.rewards.description import Kit
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,12 +64,19 @@ class VideoMatch:
         return float(self.reward.sum())
 
 
+class Explanation(NamedTuple):
+    """What a page shows of an episode beside the demo."""
+
+    match: VideoMatch
+    story: Story
+
+
 @final
-class VideoReward:
+class VideoReward(Reward):
     """Rewards for learner frames from one demo video, or from several.
 
-    Demos are encoded once, here. Costs are float64, and a row of them does not depend on the other rows
-    (see `orcalign.rewards.frame_costs`), so a stream and a whole episode give the same bits.
+    Costs are float64, and a row of them does not depend on the other rows (see `orcalign.costs.frames`), so a stream
+    and a whole episode give the same bits.
 
     Args:
         demo: a `Demo`, a path (saved demo, folder of saved demos, or any video), frames uint8 [J,H,W,3], a
@@ -77,11 +87,13 @@ class VideoReward:
         direction: "future", as in the paper, or "past", which can be given at every step.
         matcher: a name in `orcalign.matching.MATCHERS`.
         calibrated: take `floor` and `temperature` from the demo's own features (orca, orca_log, orca_progress,
-            threshold); a demo in which nothing moves is refused.
-        pool: several demos: "max" at every step, or all rewards of the "best" demo.
+            threshold); a demo in which nothing moves is refused. A temperature given beside is a factor on both.
+        pool: several demos: "max" at every step, all rewards of the "best" demo, or "auto", what the matcher asks for.
         progress_in: what orca_progress counts: "frames" of the demo, or "path", how much they change from one to the
             next (see `orcalign.matching.along_path`).
+        guide: let the policy see how far the demo has been followed.
         learner_render: "fast" or "paper" if the learner's frames are rendered, else "unknown".
+        model: a cost model of your own, in the place of encoder and distance.
         progress: told how many demo frames have been encoded.
         matcher_settings: what the matcher itself takes, as `temperature=0.1`.
 
@@ -97,6 +109,8 @@ class VideoReward:
     True
     """
 
+    criterion = "coverage"
+
     def __init__(
         self,
         demo: DemoLike | Sequence[DemoLike],
@@ -106,33 +120,107 @@ class VideoReward:
         direction: str = "future",
         matcher: str = "orca",
         calibrated: bool = False,
-        pool: str = "max",
+        pool: str = "auto",
         progress_in: str = "frames",
         *,
+        guide: bool = False,
         learner_render: str = "unknown",
+        model: CostModel | None = None,
         progress: Progress | None = None,
         **matcher_settings: Any,
     ) -> None:
-        self.settings = RewardSettings(distance, context, direction, matcher, calibrated, pool, progress_in)
-        check_matcher_settings(matcher, matcher_settings, calibrated)
-        self.demos: tuple[Demo, ...] = as_demos(demo)
-        check_render(self.demos, learner_render)
-        self.encoder: Encoder = make_encoder(encoder) if isinstance(encoder, str) else encoder
-        self.matcher_settings: tuple[dict[str, Any], ...]
-        """Per demo, with what calibration found."""
-        self.demo_features = tuple(self.encoder(one.frames, progress) for one in self.demos)
-        """[J, D] per demo."""
-        self.frame_costs: tuple[FrameCosts | ViewCosts, ...] = tuple(
-            self.encoder.costs(features, distance)
-            if isinstance(self.encoder, ObjectView)
-            else FrameCosts(features, distance)
-            for features in self.demo_features
+        plain = RewardSettings(distance, context, direction)
+        settings = plain.with_matcher(
+            matcher, matcher_settings, calibrated=calibrated, pool=pool, progress_in=progress_in, guide=guide
         )
-        measured = self.calibrations() if calibrated else tuple({} for _ in self.demos)
-        worths = self.worths() if progress_in == "path" else tuple({} for _ in self.demos)
-        self.matcher_settings = tuple(
-            {**matcher_settings, **found, **worth} for found, worth in zip(measured, worths, strict=True)
+        demos = as_demos(demo)
+        check_render(demos, learner_render)
+        if model is None:
+            made = make_encoder(encoder) if isinstance(encoder, str) else encoder
+            model = FrameModel(made, demos, distance, progress=progress)
+        seen = {
+            name: getattr(model.encoder, at, None) for name, at in (("encoder", "name"), ("size", "size"))
+        }
+        costs = {**seen, "look": "whole", "distance": distance}
+        self._begin(settings, demos, SharedModel(costs, made=model))
+        self._found()
+
+    def _begin(self, settings: RewardSettings, demos: Any, model: SharedModel) -> None:
+        self.settings, self._demos, self._model = settings, demos, model
+        self._share = 0.0
+        self._calibrations: tuple[dict[str, float], ...] | None = None
+        self._worths: tuple[tuple[float, ...], ...] | None = None
+
+    @classmethod
+    def from_description(cls, description: dict[str, Any], kit: Kit) -> VideoReward:
+        """As described; nothing is read or encoded before it is needed."""
+        made = object.__new__(cls)
+        settings = RewardSettings.from_plain(description["settings"])
+        made._begin(settings, kit, kit.model(description["costs"]))
+        return made
+
+    def describe(self) -> dict[str, Any]:
+        """Settings, and what sees the frames."""
+        return {"kind": "video", "settings": self.settings.plain(), "costs": dict(self._model.costs)}
+
+    @property
+    def demos(self) -> tuple[Any, ...]:  # type: ignore[override]
+        """The videos."""
+        found: tuple[Any, ...] = self._demos if isinstance(self._demos, tuple) else self._demos.demos
+        return found
+
+    @property
+    def model(self) -> CostModel:
+        """How far an episode is from each demo."""
+        return self._model.get()
+
+    @property
+    def encoder(self) -> Any:
+        """What sees frames."""
+        return self.model.encoder
+
+    @property
+    def observer(self) -> object:
+        """The cost model, which rewards with other matchers share."""
+        return self._model
+
+    @property
+    def name(self) -> str:
+        """The matcher's."""
+        return self.settings.matcher
+
+    @property
+    def guide_dim(self) -> int:  # type: ignore[override]
+        """One number, the progress, if the policy is to see it."""
+        return int(self.settings.guide)
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What of the pictures is compared, where that depends on them."""
+        self.model  # noqa: B018 (only now it is known)
+        return (self._model.note,) if self._model.note else ()
+
+    @property
+    def matcher_settings(self) -> tuple[dict[str, Any], ...]:
+        """Per demo what the matcher is called with, with what calibration found."""
+        return self._settings_of(self.settings.matcher)
+
+    def _settings_of(self, name: str) -> tuple[dict[str, Any], ...]:
+        calibrations, worths = self._found()
+        return tuple(
+            self.settings.of_matcher(name, self._share, found, worth)
+            for found, worth in zip(calibrations, worths, strict=True)
         )
+
+    def _found(self) -> tuple[Sequence[dict[str, float] | None], Sequence[tuple[float, ...] | None]]:
+        """Calibration and worth per demo; measured when first asked for."""
+        if self.settings.calibrated and self._calibrations is None:
+            self._calibrations = self.calibrations()
+        if self.settings.progress_in == "path" and self._worths is None:
+            between = [self.model.between(k) for k in range(len(self.demos))]
+            self._worths = tuple(tuple(along_path(one).tolist()) for one in between)
+        none = (None,) * len(self.demos)
+        return self._calibrations or none, self._worths or none
 
     def calibrations(self, rollouts: Sequence[Sequence[npt.ArrayLike]] = ()) -> tuple[dict[str, float], ...]:
         """Per demo the temperature and floor that its own features ask for, and rollouts if there are any.
@@ -140,67 +228,58 @@ class VideoReward:
         Args:
             rollouts: of each its raw costs [T, J] per demo, as in `VideoMatch.raw_costs`; see `calibrate`.
         """
-        found = []
-        for k, (demo, features) in enumerate(zip(self.demos, self.demo_features, strict=True)):
-            if isinstance(self.encoder, ObjectView):
-                # Its costs have a unit already; what calibration refuses it refuses all the same.
-                calibrate_demo(demo, features, self.settings.distance)
-                found.append({"temperature": SCALE, "floor": SCALE})
-            else:
-                costs = [rollout[k] for rollout in rollouts]
-                found.append(calibrate_demo(demo, features, self.settings.distance, costs)._asdict())
+        model, found = self.model, []
+        for k, (demo, features) in enumerate(zip(self.demos, model.demo_features, strict=True)):
+            own = model.own_scale
+            # Costs that have a unit already need no rollouts; what calibration refuses it refuses all the same.
+            costs = [rollout[k] for rollout in rollouts] if own is None else []
+            measured = calibrate_demo(demo, features, self.settings.distance, costs)._asdict()
+            found.append(measured if own is None else dict(own))
         return tuple(found)
 
-    def worths(self) -> tuple[dict[str, tuple[float, ...]], ...]:
-        """Per demo the setting `worth` of orca_progress that measures progress along the demo's path."""
-        return tuple(
-            {"worth": tuple(along_path(costs.between_demo_frames()).tolist())} for costs in self.frame_costs
-        )
+    def with_matcher(self, name: str, **matcher_settings: Any) -> VideoReward:
+        """The same demos and costs under another matcher, calibrated and measured as far as that knows of it.
 
-    def with_matcher(self, matcher: str, settings: Sequence[Mapping[str, Any]]) -> VideoReward:
-        """The same demos, encoder and costs under another matcher, with its settings for each demo.
-
-        Nothing is encoded again, so that stored episodes can be relabelled at once.
+        Nothing is encoded again.
 
         >>> reward = VideoReward(np.random.default_rng(0).integers(0, 255, (5, 8, 8, 3), np.uint8), "pixels")
-        >>> reward.with_matcher("temporal_ot", [{"window": 2}]).settings.matcher
-        'temporal_ot'
+        >>> reward.with_matcher("temporal_ot", window=2).matcher_settings
+        ({'window': 2},)
         """
-        if len(settings) != len(self.demos):
-            raise ValueError(
-                f"there are {len(settings)} settings for {len(self.demos)} demos; give one for each."
-            )
-        for one in settings:
-            check_matcher_settings(matcher, one, calibrated=False)
         other = copy.copy(self)
-        other.settings = replace(self.settings, matcher=matcher, calibrated=False, progress_in="frames")
-        other.matcher_settings = tuple(dict(one) for one in settings)
+        other.settings = self.settings.with_matcher(name, matcher_settings)
         return other
 
     def __call__(self, frames: npt.NDArray[np.uint8], progress: Progress | None = None) -> VideoMatch:
         """Match learner frames uint8 [T,H,W,3] with the demo."""
-        frames = np.asarray(frames)
-        if frames.ndim == 4 and len(frames) == 0:
-            raise ValueError("there are no learner frames (T = 0); a reward needs at least one.")
-        if frames.ndim == 4:
-            check_shape(self.demos[0], *frames.shape[1:3])
-        return self.score_features(self.encoder(frames, progress))
+        return self.score_features(self._features(frames, progress))
 
     def score_features(self, features: npt.ArrayLike) -> VideoMatch:
         """Match learner features [T, D] of this reward's encoder with the demo."""
-        return self.score_costs([costs(features) for costs in self.frame_costs])
+        return self.score_costs(self.model.compare(features))
 
     def score_costs(self, raw_costs: Sequence[FloatArray]) -> VideoMatch:
         """Match one episode by its raw costs [T, J], one matrix per demo."""
         self._check_costs(raw_costs)
         costs = tuple(self._with_context(cost) for cost in raw_costs)
-        method = matcher(self.settings.matcher)
-        matches = tuple(
-            method(cost, **settings) for cost, settings in zip(costs, self.matcher_settings, strict=True)
-        )
-        pooled = pool(matches, self.settings.pool) if len(matches) > 1 else None
+        method, settings = matcher(self.settings.matcher), self.matcher_settings
+        matches = tuple(method(cost, **own) for cost, own in zip(costs, settings, strict=True))
+        pooled = pool(matches, self.settings.pooling) if len(matches) > 1 else None
         reward = matches[0].reward if pooled is None else pooled.reward
         return VideoMatch(reward, matches, costs, tuple(raw_costs), pooled)
+
+    def story(self, result: VideoMatch, demo: int | None = None) -> Story:
+        """What happened in the episode of `result`, against the demo that fits best or the one named.
+
+        Its numbers are ORCA's, whatever the matcher: with this reward's temperature and floor if its matcher
+        has them, else with the paper's. What the learner did is told from the costs before context.
+        """
+        k = result.demo if demo is None else demo
+        if not 0 <= k < len(self.demos):
+            raise ValueError(f"demo is {k}; there are {len(self.demos)}, counted from 0.")
+        return tell(
+            result.raw_costs[k], orca(result.costs[k], **self._settings_of("orca")[k]), self._between(k)
+        )
 
     def relabel(
         self, raw_costs: npt.ArrayLike | Sequence[npt.ArrayLike], lengths: npt.ArrayLike | None = None
@@ -222,50 +301,131 @@ class VideoReward:
         """
         several = len(self.demos) > 1
         batches = [np.asarray(cost) for cost in raw_costs] if several else [np.asarray(raw_costs)]  # type: ignore[union-attr]
-        self._check_costs(batches, batched=True)
-        method = matcher(self.settings.matcher)
-        rewards = np.stack(
-            [
-                method(self._with_context(cost, lengths), lengths=lengths, **settings).reward
-                for cost, settings in zip(batches, self.matcher_settings, strict=True)
-            ]
-        )
-        if self.settings.pool == "max":
-            # Rows beyond an episode's length are 0 with every demo, so their maximum is, too.
-            best: FloatArray = rewards.max(axis=0)
-            return best
-        demo = rewards.sum(axis=2).argmax(axis=0)
-        chosen: FloatArray = rewards[demo, np.arange(rewards.shape[1])]
-        return chosen
+        rewards = np.stack([match.reward for match in self._matches(batches, lengths)])
+        return pool_rewards(rewards, self.settings.pooling)[0]
 
-    def stream(self) -> RewardStream:
+    def observe(self, rollout: Rollout) -> dict[str, Array]:
+        """Costs [T, J] against each demo, before context."""
+        if rollout.frames is None:
+            raise ValueError("an episode came without frames; a reward from a video needs them all.")
+        costs = self.model.compare(self._features(rollout.frames))
+        return {f"cost_{k}": cost for k, cost in enumerate(costs)}
+
+    def pay(self, episodes: Sequence[Evidence]) -> list[FloatArray]:
+        """[T] of each episode, by its costs."""
+        if not episodes:
+            return []
+        batches, lengths = self._batches(episodes)
+        rewards = self.relabel(batches if len(batches) > 1 else batches[0], lengths)
+        return [rewards[b, :length] for b, length in enumerate(lengths)]
+
+    def follow(self, evidence: Evidence) -> dict[str, float]:
+        """ORCA's progress and coverage at the end, of the demo that is followed furthest."""
+        best = {"progress": 0.0, "coverage": 0.0}
+        for cost, own in zip(self._costs(evidence), self._settings_of("orca"), strict=True):
+            match = orca(self._with_context(cost), **own)
+            if match.progress[-1] >= best["progress"]:
+                best = {"progress": float(match.progress[-1]), "coverage": float(match.assignment[-1, -1])}
+        return best
+
+    def guide(self, episodes: Sequence[Evidence]) -> list[npt.NDArray[np.float32]]:
+        """[T+1, 1] How far the demo has been followed in order, of the demo that is followed furthest."""
+        if not episodes or not self.guide_dim:
+            return super().guide(episodes)
+        batches, lengths = self._batches(episodes)
+        progress: Any = np.max([match.progress for match in self._matches(batches, lengths)], axis=0)  # type: ignore[attr-defined]
+        return [
+            np.concatenate([[0.0], progress[b, :length]])[:, None].astype(np.float32)
+            for b, length in enumerate(lengths)
+        ]
+
+    def learn(self, kept: Sequence[Evidence], moment: Moment) -> list[str] | None:
+        """Calibrate when enough episodes have been played, and let the temperature follow its ramp."""
+        before = self._calibrations, self._share
+        wanted, notes = self.settings.calibration_episodes, []
+        if self.settings.calibrated and wanted and moment.episodes == wanted == len(kept):
+            self._found()
+            found = self.calibrations([self._costs(one) for one in kept])
+            if found != self._calibrations:
+                self._calibrations = found
+                now = self._settings_of("orca")[0]
+                notes.append(
+                    f"calibrated on {wanted} episodes: floor {now['floor']:.4f}, temperature {now['temperature']:.4f}"
+                )
+        ramp = self.settings.temperature
+        if moment.due and ramp is not None and ramp(moment.share) != ramp(self._share):
+            self._share = moment.share
+        return notes if (self._calibrations, self._share) != before else None
+
+    def numbers(self) -> dict[str, float]:
+        """The temperature of now; if calibrated, the factor."""
+        ramp = self.settings.temperature
+        return {} if ramp is None else {"temperature": ramp(self._share)}
+
+    def stream(self) -> VideoStream:
         """A tracker that takes one frame at a time and gives its reward at once.
 
-        For the matchers "orca" and "orca_progress" (but for its form that has to know the end of an episode),
-        with a context that does not look ahead; several demos only with pool "max".
+        For the matchers "orca" and "orca_progress", with a context that does not look ahead; several demos only with
+        pool "max".
         """
         check_streams(self.settings, len(self.demos))
-        return RewardStream(
-            self.demos[0],
-            self.encoder,
-            self.frame_costs,
-            self.settings.context,
-            self.matcher_settings,
-            self.settings.matcher,
+        settings = self.settings
+        return VideoStream(
+            self.demos, self._model, settings.context, self.matcher_settings, settings.matcher, settings.guide
         )
 
-    def story(self, result: VideoMatch, demo: int | None = None) -> Story:
-        """What happened in the episode of `result`, against the demo that fits best or the one named.
+    def explain(self, evidence: Evidence) -> Explanation:
+        """The match of an episode by its costs, and its story."""
+        match = self.score_costs(self._costs(evidence))
+        return Explanation(match, self.story(match))
 
-        Its numbers are ORCA's, whatever the matcher: with this reward's temperature and floor if its matcher
-        has them, else with the paper's. What the learner did is told from the costs before context.
-        """
-        k = result.demo if demo is None else demo
-        if not 0 <= k < len(self.demos):
-            raise ValueError(f"demo is {k}; there are {len(self.demos)}, counted from 0.")
-        settings = {key: v for key, v in self.matcher_settings[k].items() if key in ORCA_SETTINGS}
-        between = self.frame_costs[k].between_demo_frames()
-        return tell(result.raw_costs[k], orca(result.costs[k], **settings), between)
+    def state(self) -> State:
+        """What was measured, so that nobody has to encode the demos to pay."""
+        calibrations, worths = self._found()
+        return {"share": self._share, "calibrations": list(calibrations), "worths": list(worths)}, {}
+
+    def load_state(self, state: State) -> None:
+        """Go on where `state` was taken."""
+        plain = state[0]
+        self._share = float(plain["share"])
+        if self.settings.calibrated:
+            self._calibrations = tuple(dict(one) for one in plain["calibrations"])
+        if self.settings.progress_in == "path":
+            self._worths = tuple(tuple(one) for one in plain["worths"])
+
+    def _features(self, frames: npt.NDArray[np.uint8], progress: Progress | None = None) -> Any:
+        frames = np.asarray(frames)
+        if frames.ndim == 4 and len(frames) == 0:
+            raise ValueError("there are no learner frames (T = 0); a reward needs at least one.")
+        if frames.ndim == 4:
+            check_shape(self.demos[0], *frames.shape[1:3])
+        return self.model.begin(frames[0] if frames.ndim else frames)(frames, progress)
+
+    def _costs(self, evidence: Evidence) -> list[FloatArray]:
+        return [evidence[f"cost_{k}"] for k in range(len(self.demos))]
+
+    def _batches(self, episodes: Sequence[Evidence]) -> tuple[list[FloatArray], npt.NDArray[np.int64]]:
+        """Costs [B, T, J] per demo, and the episodes' lengths [B]."""
+        lengths = np.array([one.length for one in episodes])
+        batches = []
+        for k, demo in enumerate(self.demos):
+            batch = np.zeros((len(episodes), lengths.max(), len(demo)))
+            for b, one in enumerate(episodes):
+                batch[b, : lengths[b]] = one[f"cost_{k}"]
+            batches.append(batch)
+        return batches, lengths
+
+    def _matches(self, batches: Sequence[FloatArray], lengths: npt.ArrayLike | None) -> list[Match]:
+        self._check_costs(batches, batched=True)
+        method = matcher(self.settings.matcher)
+        return [
+            method(self._with_context(cost, lengths), lengths=lengths, **settings)
+            for cost, settings in zip(batches, self.matcher_settings, strict=True)
+        ]
+
+    def _between(self, demo: int) -> FloatArray | None:
+        """Costs [J, J] of a demo's frames to one another; None where nobody has had to see frames yet."""
+        return self._model.get().between(demo) if self._model.made else None
 
     def _with_context(self, cost: npt.ArrayLike, lengths: npt.ArrayLike | None = None) -> FloatArray:
         return in_context(cost, self.settings.context, self.settings.direction, lengths=lengths)

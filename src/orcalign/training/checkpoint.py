@@ -12,7 +12,7 @@ from typing import Any
 
 from orcalign.files import atomic_folder, write_file
 
-FORMAT = 1
+FORMAT = 2
 KEEP = 2
 """The last one, and the one before in case the last is damaged."""
 
@@ -85,15 +85,15 @@ class Checkpoints:
         return Checkpoint(load(weights), state)
 
 
-def save_policy(path: Path, weights: dict[str, Any], about: dict[str, Any]) -> None:
-    """A policy alone, as `load_policy` reads it: arrays by name, and plain values about them."""
+def save_arrays(path: Path, arrays: dict[str, Any], about: dict[str, Any]) -> None:
+    """Arrays by name and plain values about them in one file: a policy, or what a reward has learned."""
     from safetensors.numpy import save
 
-    write_file(path, save(weights, {"about": json.dumps(about)}))
+    write_file(path, save(arrays, {"about": json.dumps(about)}))
 
 
-def read_policy(path: Path) -> tuple[dict[str, Any], dict[str, Any]]:
-    """What `save_policy` wrote."""
+def read_arrays(path: Path) -> tuple[dict[str, Any], dict[str, Any]]:
+    """What `save_arrays` wrote."""
     from safetensors import SafetensorError, safe_open
 
     try:
@@ -101,4 +101,4 @@ def read_policy(path: Path) -> tuple[dict[str, Any], dict[str, Any]]:
             about = json.loads((file.metadata() or {})["about"])
             return {name: file.get_tensor(name) for name in file.keys()}, about  # noqa: SIM118 (no mapping)
     except (SafetensorError, KeyError, ValueError) as error:
-        raise ValueError(f"{str(path)!r} is not a policy that orcalign wrote ({error}).") from None
+        raise ValueError(f"{str(path)!r} is not a file that orcalign wrote ({error}).") from None

@@ -1,4 +1,4 @@
-"""Plays one episode as it is told: simulate, render, encode, compare with the demo."""
+"""Plays one episode as it is told: simulate, draw what the reward needs, observe it."""
 
 from __future__ import annotations
 
@@ -14,7 +14,8 @@ import numpy.typing as npt
 from orcalign.agents import Policy, episode_noise, make_policy
 from orcalign.envs import make
 from orcalign.envs.wrappers.compatibility import check_learner
-from orcalign.rewards import VideoReward
+from orcalign.rewards import Evidence, Reward, Rollout, Stream
+from orcalign.rewards.base import State
 from orcalign.training.config import TrainConfig
 from orcalign.training.episode import PlayedEpisode
 
@@ -38,6 +39,8 @@ class Order:
     """Hand over the frames, too."""
     evaluation: int | None = None
     """Agent steps after which it evaluates; None if it is training."""
+    reward: State | None = None
+    """State of the reward, where it guides the policy."""
 
 
 @dataclass(frozen=True)
@@ -45,27 +48,31 @@ class World:
     """What the learner has to know of the environment."""
 
     observation_shape: tuple[int, ...]
-    """As the policy sees it: stacked, for pixels."""
+    """As the policy sees it: stacked, for pixels; with the reward's guide, if there is one."""
     stored_shape: tuple[int, ...]
-    """As an episode keeps it: single frames, for pixels."""
+    """As an episode keeps it: single frames, for pixels; without a guide, which is paid anew with the rewards."""
     action_low: tuple[float, ...]
     action_high: tuple[float, ...]
     agent_steps: int
     """Of an episode that is not cut short."""
+    guide_dim: int = 0
+    """Numbers of the observation, its last ones, that come from the reward."""
 
 
 class Collector:
     """An environment, a policy and a reward, ready to play one episode after the other."""
 
-    def __init__(self, config: TrainConfig, reward: VideoReward) -> None:
+    def __init__(self, config: TrainConfig, reward: Reward) -> None:
         self.config, self.reward = config, reward
-        collect = config.collect
+        collect, need = config.collect, reward.need
         self._pixels = collect.policy_input == "pixels"
+        pictures = need.frames > 0 or self._pixels or config.evaluation.eval_shown > 0
         self.env = make(
-            config.task, collect.render, config.seed, pixels=self._pixels, size=collect.frame_size
-        )
+            config.task, collect.render if pictures else None, config.seed, pixels=self._pixels,
+            size=collect.frame_size,
+        )  # fmt: skip
         check_learner(self.env, reward, warn_other_task=True)
-        self.world = describe(self.env, self._pixels)
+        self.world = describe(self.env, self._pixels, reward.guide_dim)
         self._policy: Policy = make_policy(
             config.agent, self.world.observation_shape, len(self.world.action_low)
         )
@@ -74,15 +81,20 @@ class Collector:
 
     def play(self, order: Order) -> PlayedEpisode:
         """Play the episode; the same order gives the same episode in any process of this kind of machine."""
-        seconds = dict.fromkeys(("simulate", "render", "encode", "match"), 0.0)
+        seconds = dict.fromkeys(("simulate", "render", "observe"), 0.0)
         self._policy.load(order.weights)
+        need = self.reward.need
+        draw = order.show or need.draws(order.number)
+        stream = self._stream(order)
         rng = np.random.default_rng([self.config.seed, order.seed])
-        observations: list[Any] = []
         actions: list[npt.NDArray[np.float32]] = []
         frames, successes, env_rewards = [], [], []
         noise: npt.NDArray[np.floating[Any]] | None = None
-        observation, _ = self.env.reset(seed=order.seed)
-        observations.append(self._kept(observation, order))
+        observation, info = self.env.reset(seed=order.seed)
+        observations = [self._kept(observation)]
+        states = [self._state(observation, info)]
+        if stream is not None:
+            stream.reset(states[0])
         done = terminated = False
         while not done:
             t = len(actions)
@@ -94,20 +106,31 @@ class Collector:
                     action = rng.uniform(-1, 1, self._low.size).astype(np.float32)
                 else:
                     now = None if noise is None else noise[t % self.world.agent_steps]
-                    action = self._policy.act(observation, now)
+                    seen = observation if stream is None else np.append(observation, stream.guide)
+                    action = self._policy.act(seen, now)
                 observation, env_reward, terminated, truncated, info = self.env.step(self._rescaled(action))
             done = terminated or truncated
-            with _clock(seconds, "render"):
-                frames.append(np.asarray(self.env.render()))
+            if draw:
+                with _clock(seconds, "render"):
+                    frames.append(np.asarray(self.env.render()))
             actions.append(action)
-            observations.append(self._kept(observation, order, t + 1))
+            observations.append(self._kept(observation, t + 1))
+            states.append(self._state(observation, info))
             successes.append(bool(info.get("success", False)))
             env_rewards.append(float(env_reward))
-        pictures = np.stack(frames)
-        with _clock(seconds, "encode"):
-            features = self.reward.encoder(pictures)
-        with _clock(seconds, "match"):
-            costs = tuple(costs(features) for costs in self.reward.frame_costs)
+            if stream is not None:
+                with _clock(seconds, "observe"):
+                    stream.push(frames[-1] if draw else None, states[-1], action)
+        pictures = np.stack(frames) if frames else None
+        with _clock(seconds, "observe"):
+            evidence = self.reward.observe(
+                Rollout(
+                    len(actions),
+                    pictures if need.draws(order.number) else None,
+                    np.stack(states) if need.states else None,
+                    np.stack(actions) if need.actions else None,
+                )
+            )
         return PlayedEpisode(
             order.number,
             order.seed,
@@ -116,7 +139,7 @@ class Collector:
             np.array(successes),
             np.array(env_rewards),
             bool(terminated),
-            costs,
+            Evidence(len(actions), evidence),
             pictures if order.show else None,
             seconds,
         )
@@ -125,7 +148,15 @@ class Collector:
         """Give back what the environment holds."""
         self.env.close()
 
-    def _kept(self, observation: Any, order: Order, t: int = 0) -> npt.NDArray[Any]:
+    def _stream(self, order: Order) -> Stream | None:
+        """What guides the policy, as the reward is when the order is given."""
+        if not self.world.guide_dim:
+            return None
+        if order.reward is not None:
+            self.reward.load_state(order.reward)
+        return self.reward.stream()
+
+    def _kept(self, observation: Any, t: int = 0) -> npt.NDArray[Any]:
         """A copy; of stacked frames the newest, because the others are in the episode already."""
         if self._pixels:
             newest: npt.NDArray[np.uint8] = observation[-3:].copy()
@@ -137,6 +168,10 @@ class Collector:
                 f"observation[{d}] is {kept[d]} at step {t}; the environment must give finite numbers."
             )
         return kept
+
+    def _state(self, observation: Any, info: dict[str, Any]) -> npt.NDArray[np.float32]:
+        """What the environment observes, whatever the policy sees."""
+        return np.asarray(info["state"] if self._pixels else observation, np.float32)
 
     def _rescaled(self, action: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
         return rescale(action, self._low, self._high)
@@ -153,7 +188,7 @@ def rescale(
     return low + (action + np.float32(1)) * np.float32(0.5) * (high - low)
 
 
-def describe(env: Any, pixels: bool) -> World:
+def describe(env: Any, pixels: bool, guide_dim: int = 0) -> World:
     """Shapes and limits of an environment, refused if an agent could not act in it."""
     import gymnasium
 
@@ -170,10 +205,16 @@ def describe(env: Any, pixels: bool) -> World:
             f"the observations are {space}; the agents see a flat Box of numbers, so wrap the environment in "
             "FlattenObservation, or train with --policy-input pixels."
         )
+    if pixels and guide_dim:
+        raise ValueError(
+            f"the reward guides the policy by {guide_dim} number(s), and the policy sees pixels; train with "
+            "--policy-input states, or without a guide."
+        )
     shape = tuple(int(n) for n in space.shape)
     stored = (shape[0] // STACK, *shape[1:]) if pixels else shape
+    shape = (shape[0] + guide_dim, *shape[1:])
     low, high = (tuple(float(x) for x in limit) for limit in (actions.low, actions.high))
-    return World(shape, stored, low, high, env.get_wrapper_attr("task_spec").agent_steps)
+    return World(shape, stored, low, high, env.get_wrapper_attr("task_spec").agent_steps, guide_dim)
 
 
 @contextmanager

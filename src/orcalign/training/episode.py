@@ -15,7 +15,10 @@ import numpy as np
 import numpy.typing as npt
 
 from orcalign.files import write_file
-from orcalign.matching.match import FloatArray
+from orcalign.rewards import Evidence
+
+EVIDENCE = "evidence-"
+"""Before the names of its arrays in a file."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,8 +39,8 @@ class PlayedEpisode:
     """[T] The environment's own, for the records."""
     terminated: bool
     """Whether the world ended; an episode that was only cut off is bootstrapped at its end."""
-    costs: tuple[FloatArray, ...]
-    """[T, J] per demo, before context: all that any reward needs."""
+    evidence: Evidence
+    """What the reward is paid by."""
     frames: npt.NDArray[np.uint8] | None = None
     """[T, H, W, 3] Of shown evaluation episodes; never stored with the episode."""
     seconds: dict[str, float] = field(default_factory=dict)
@@ -55,7 +58,7 @@ class PlayedEpisode:
             "actions": self.actions,
             "success": self.success,
             "env_rewards": self.env_rewards,
-            **{f"cost_{k}": cost for k, cost in enumerate(self.costs)},
+            **{f"{EVIDENCE}{name}": array for name, array in self.evidence.arrays.items()},
         }
         buffer = io.BytesIO()
         # np.savez would put the time of day into the file.
@@ -71,9 +74,7 @@ class PlayedEpisode:
         """The episode that was written."""
         with np.load(io.BytesIO(data), allow_pickle=False) as arrays:
             header = json.loads(arrays["header"].tobytes())
-            costs = tuple(
-                arrays[f"cost_{k}"] for k in range(sum(name.startswith("cost_") for name in arrays))
-            )
+            kept = {name.removeprefix(EVIDENCE): arrays[name] for name in arrays if name.startswith(EVIDENCE)}
             return cls(
                 header["number"],
                 header["seed"],
@@ -82,7 +83,7 @@ class PlayedEpisode:
                 arrays["success"],
                 arrays["env_rewards"],
                 header["terminated"],
-                costs,
+                Evidence(len(arrays["actions"]), kept),
             )
 
 
@@ -94,7 +95,8 @@ class EpisodeStore:
     ...     store = EpisodeStore(Path(folder))
     ...     zeros = np.zeros((2, 3))
     ...     digest = store.add(PlayedEpisode(
-    ...         0, 7, zeros.astype("f4"), zeros[:1].astype("f4"), np.zeros(1, bool), np.zeros(1), False, (zeros,)
+    ...         0, 7, zeros.astype("f4"), zeros[:1].astype("f4"), np.zeros(1, bool), np.zeros(1), False,
+    ...         Evidence(1, {"cost_0": zeros[:1]}),
     ...     ))
     ...     len(store.read(0, digest)), len(digest)
     (1, 64)

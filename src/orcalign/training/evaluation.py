@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from orcalign.envs import expert_return
+from orcalign.envs import episode_return, expert_return
 from orcalign.envs.demo_making import FPS
 from orcalign.files import write_file
-from orcalign.training.episode import PlayedEpisode
-from orcalign.training.labels import Labels
+from orcalign.rewards import Evidence, Reward
+from orcalign.training.episode import EVIDENCE, PlayedEpisode
 from orcalign.video import write_mp4
 
 
@@ -28,10 +28,13 @@ def known_expert_return(task: str) -> float | None:
         return None
 
 
-def summarise(episodes: list[PlayedEpisode], labels: Labels, expert: float | None) -> dict[str, Any]:
-    """One record of the metrics; the return of an episode is the number of its steps that report success."""
-    returns = [int(episode.success.sum()) for episode in episodes]
-    followed = [labels.summary(episode.costs) for episode in episodes]
+def summarise(
+    episodes: list[PlayedEpisode], reward: Reward, task: str, expert: float | None
+) -> dict[str, Any]:
+    """One record of the metrics; the task says how a return is counted, the reward how the demo is followed."""
+    returns = [episode_return(task, episode.success) for episode in episodes]
+    summaries = [reward.summary(episode.evidence) for episode in episodes]
+    each = {name: [one[name] for one in summaries] for name in summaries[0]}
     mean = float(np.mean(returns))
     return {
         "episodes": len(episodes),
@@ -40,34 +43,36 @@ def summarise(episodes: list[PlayedEpisode], labels: Labels, expert: float | Non
         "success_rate": float(np.mean([episode.success[-1] for episode in episodes])),
         "any_success_rate": float(np.mean([episode.success.any() for episode in episodes])),
         "env_return": float(np.mean([episode.env_rewards.sum() for episode in episodes])),
-        **{
-            name: float(np.mean([one[name] for one in followed]))
-            for name in ("reward", "progress", "coverage")
-        },
+        **{name: float(np.mean(values)) for name, values in each.items()},
         "returns": returns,
         "successes": [bool(episode.success[-1]) for episode in episodes],
-        "coverages": [one["coverage"] for one in followed],
-        "progresses": [one["progress"] for one in followed],
+        "each": each,
     }
 
 
-def mean_coverage(episodes: list[PlayedEpisode], labels: Labels) -> float:
-    """How far the episodes follow the video: what a checkpoint is chosen by."""
-    return float(np.mean([labels.summary(episode.costs)["coverage"] for episode in episodes]))
-
-
 def keep_shown(run: Path, step: int, episodes: list[PlayedEpisode]) -> None:
-    """Videos and costs of the episodes that are shown."""
+    """Videos and evidence of the episodes that are shown; `read_shown` reads them."""
     shown = [episode for episode in episodes if episode.frames is not None]
     if not shown:
         return
     arrays: dict[str, Any] = {"seeds": np.array([episode.seed for episode in shown])}
     for k, episode in enumerate(shown):
         assert episode.frames is not None
-        for demo, cost in enumerate(episode.costs):
-            arrays[f"cost_{k}" if demo == 0 else f"cost_{k}_{demo}"] = cost
-        arrays[f"success_{k}"] = episode.success
+        arrays |= {f"{k}/{EVIDENCE}{name}": array for name, array in episode.evidence.arrays.items()}
+        arrays[f"{k}/success"] = episode.success
         write_mp4(run / "videos" / f"{step:010d}-{k}.mp4", episode.frames, FPS)
     buffer = io.BytesIO()
     np.savez(buffer, **arrays)
     write_file(run / "evaluations" / f"{step:010d}.npz", buffer.getvalue())
+
+
+def read_shown(path: Path) -> list[tuple[Evidence, Any]]:
+    """Evidence and success [T] of each episode that an evaluation kept."""
+    with np.load(path, allow_pickle=False) as arrays:
+        shown = []
+        for k in range(len(arrays["seeds"])):
+            prefix = f"{k}/{EVIDENCE}"
+            kept = {name.removeprefix(prefix): arrays[name] for name in arrays if name.startswith(prefix)}
+            success = arrays[f"{k}/success"]
+            shown.append((Evidence(len(success), kept), success))
+        return shown

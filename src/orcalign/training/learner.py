@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import math
 from collections import deque
+from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from orcalign.agents import Agent, Batch, Replay, make_agent
-from orcalign.rewards import VideoReward
+from orcalign.rewards import Evidence, Moment, Staged
 from orcalign.training.collector import STACK, World
 from orcalign.training.config import TrainConfig
 from orcalign.training.episode import EpisodeStore, PlayedEpisode
-from orcalign.training.labels import Costs, Labels
+from orcalign.training.rewarding import plan_stages
 
 
 class DivergedError(ValueError):
@@ -23,58 +25,77 @@ class DivergedError(ValueError):
 class Learner:
     """Agent, replay and reward, and how far they have come."""
 
-    def __init__(self, config: TrainConfig, world: World, reward: VideoReward, device: str = "cpu") -> None:
-        self.config = config
-        actions = len(world.action_low)
-        self.agent: Agent = make_agent(config.agent, world.observation_shape, actions, config.seed, device)
+    def __init__(self, config: TrainConfig, world: World, reward: Staged, device: str = "cpu") -> None:
+        self.config, self.reward = config, reward
+        self._make = partial(
+            make_agent, config.agent, world.observation_shape, len(world.action_low), config.seed, device
+        )
+        self.agent: Agent = self._make()
         pixels = config.collect.policy_input == "pixels"
         self.replay = Replay(
-            config.collect.replay, world.stored_shape, np.uint8 if pixels else np.float32, actions,
-            stack=STACK if pixels else 1,
+            config.collect.replay, world.stored_shape, np.uint8 if pixels else np.float32, len(world.action_low),
+            stack=STACK if pixels else 1, guide_dim=world.guide_dim,
         )  # fmt: skip
-        self.labels = Labels(config.reward, reward, config.steps)
-        self.kept: deque[Costs] = deque()
-        """Costs of the episodes in the replay."""
+        self.stages = plan_stages(config.reward, config.steps)
+        self.kept: deque[Evidence] = deque()
+        """Of the episodes in the replay."""
         self.digests: deque[tuple[int, str]] = deque()
         """Number and digest of their files."""
         self.steps = self.updates = 0
+        self._began = (0, 0)
+        """Steps and updates when the replay was last empty."""
         self._rng = np.random.default_rng([config.seed, 1])
 
-    def take(self, episode: PlayedEpisode, digest: str) -> list[str]:
-        """Keep an episode, with the reward of now; if that has changed, so has everybody's. What changed, in words."""
-        labels = self.labels
-        notes = [told for told in (labels.advance(self.steps), self._calibrate(episode)) if told is not None]
-        changed = bool(notes)
-        if episode.number % self.config.collect.relabel_every == 0:
-            changed |= labels.follow(self.steps, self.kept)
-        if labels.first_scale(episode.costs):
-            notes.append(f"rewards are multiplied by {labels.scale:.4g}")
-            changed = True
-        self.replay.add(
-            episode.observations, episode.actions, labels.rewards([episode.costs])[0], episode.terminated
-        )
-        self.kept.append(episode.costs)
+    def take(self, episode: PlayedEpisode, digest: str) -> list[str] | None:
+        """Keep an episode, with the reward of now; if that has changed, so has everybody's. None if it has not, else
+        what did, in words."""
+        evidence, collect, stage = episode.evidence, self.config.collect, self.reward.stage
+        due = episode.number % collect.relabel_every == 0
+        moment = Moment(self.steps, episode.number + 1, due, self.steps / self.config.steps)
+        told = self.reward.learn([*self.kept, evidence], moment)
+        if self.reward.stage != stage and not self.config.reward.keep_replay:
+            self._begin_anew()
+        rewards, guides = self._paid([evidence])
+        self.replay.add(episode.observations, episode.actions, rewards, episode.terminated, guides)
+        self.kept.append(evidence)
         self.digests.append((episode.number, digest))
-        self._forget()
-        if changed:
+        while len(self.kept) > self.replay.num_episodes:
+            self.kept.popleft()
+            self.digests.popleft()
+        if told is not None:
             self.relabel()
         self.steps += len(episode)
-        return notes
+        return told
 
-    def _calibrate(self, episode: PlayedEpisode) -> str | None:
-        """With the first episodes; `kept` has not lost any of them yet."""
-        wanted = self.labels.config.calibration_episodes
-        return self.labels.calibrate([*self.kept, episode.costs]) if episode.number + 1 == wanted else None
+    def _begin_anew(self) -> None:
+        """The networks of the stage before, and nothing else of it, as in the paper."""
+        fresh = self._make()
+        fresh.load_networks(self.agent.state())
+        self.agent = fresh
+        self.replay.forget()
+        self.kept.clear()
+        self.digests.clear()
+        self._began = (self.steps, self.updates)
 
     def relabel(self) -> None:
-        """Give every episode kept the reward of now."""
-        self.replay.set_rewards(np.concatenate(self.labels.rewards(self.kept)))
+        """Give every episode kept the reward of now, and the guide."""
+        rewards, guides = self._paid(self.kept)
+        self.replay.set_rewards(rewards)
+        if guides is not None:
+            self.replay.set_guides(guides)
+
+    def _paid(self, episodes: Sequence[Evidence]) -> tuple[Any, Any]:
+        """Rewards [sum of T], and guides [sum of T+1, K] if there are any."""
+        guides = np.concatenate(self.reward.guide(episodes)) if self.reward.guide_dim else None
+        return np.concatenate(self.reward.pay(episodes)), guides
 
     def learn(self) -> dict[str, float]:
         """The updates that are due; means of their losses."""
         config = self.config
-        due = int((self.steps - config.collect.learning_starts) * config.collect.updates_per_step)
-        stage = self.labels.stage
+        since, before = self._began
+        waited = self.steps - since - config.collect.learning_starts
+        due = before + int(waited * config.collect.updates_per_step)
+        stage = self.stages[self.reward.stage]
         update_actor = self.steps >= stage.first + stage.critic_only
         totals: dict[str, list[Any]] = {}
         count = max(0, due - self.updates)
@@ -99,7 +120,7 @@ class Learner:
             "steps": self.steps,
             "updates": self.updates,
             "rng": self._rng.bit_generator.state,
-            "labels": self.labels.state(),
+            "began": list(self._began),
             "episodes": [list(entry) for entry in self.digests],
         }
         return state, self.agent.state()
@@ -107,14 +128,17 @@ class Learner:
     def load_state(self, state: dict[str, Any], tensors: dict[str, Any], store: EpisodeStore) -> None:
         """Go on where `state` was, with the episodes out of their files."""
         self.agent.load_state(tensors)
-        self.labels.load_state(state["labels"])
         self._rng.bit_generator.state = state["rng"]
         self.steps, self.updates = int(state["steps"]), int(state["updates"])
+        self._began = tuple(state["began"])
         for number, digest in state["episodes"]:
             episode = store.read(number, digest)
-            # Rewards follow at once, for all of them.
-            self.replay.add(episode.observations, episode.actions, np.zeros(len(episode)), episode.terminated)
-            self.kept.append(episode.costs)
+            # Rewards and guides follow at once, for all of them.
+            guides = np.zeros((len(episode) + 1, self.reward.guide_dim)) if self.reward.guide_dim else None
+            self.replay.add(
+                episode.observations, episode.actions, np.zeros(len(episode)), episode.terminated, guides
+            )
+            self.kept.append(episode.evidence)
             self.digests.append((number, digest))
         if self.kept:
             self.relabel()
@@ -122,8 +146,3 @@ class Learner:
     def _batch(self) -> Batch[Any]:
         agent = self.config.agent
         return self.replay.sample(self._rng, agent.batch, agent.n_step, agent.gamma, agent.bootstrap)
-
-    def _forget(self) -> None:
-        while len(self.kept) > self.replay.num_episodes:
-            self.kept.popleft()
-            self.digests.popleft()

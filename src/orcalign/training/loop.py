@@ -4,25 +4,19 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable
-from pathlib import Path
 from typing import Any, Protocol
 
-from orcalign.rewards import ObjectView
-from orcalign.training.checkpoint import Checkpoint, Checkpoints, save_policy
+from orcalign.rewards import Staged
+from orcalign.rewards.base import State
+from orcalign.training.checkpoint import Checkpoint, Checkpoints, save_arrays
 from orcalign.training.collector import Order
 from orcalign.training.episode import EpisodeStore, PlayedEpisode
-from orcalign.training.evaluation import keep_shown, known_expert_return, mean_coverage, summarise
+from orcalign.training.evaluation import keep_shown, known_expert_return, summarise
 from orcalign.training.learner import Learner
 from orcalign.training.players import Players
-from orcalign.training.run_folder import MetricsLog, RunFolder
+from orcalign.training.run_folder import MetricsLog, RunFolder, save_reward_state
 from orcalign.training.schedule import Schedule
 from orcalign.training.setup import choose_device, limit_threads, make_players
-
-FOUND = "something to look at was found in the first frames: the end of the video is compared around it"
-NOT_FOUND = (
-    "whole pictures are compared: no object was found in the first frames, or the demo is not one video of the size of "
-    "the drawn frames"
-)
 
 
 class Watcher(Protocol):
@@ -47,10 +41,11 @@ class Training:
         self._every = 60 * checkpoint_minutes
         limit_threads(self.config)
         self.players: Players
-        self.players, reward = make_players(self.config, run.demo_folder, workers)
+        self.reward: Staged
+        self.players, self.reward = make_players(run, workers)
         try:
             world = self.players.world
-            self.learner = Learner(self.config, world, reward, choose_device(device))
+            self.learner = Learner(self.config, world, self.reward, choose_device(device))
             self.schedule = Schedule(self.config, world.agent_steps)
             self.store = EpisodeStore(run.path / "episodes")
             self.checkpoints = Checkpoints(run.path / "checkpoints")
@@ -60,13 +55,10 @@ class Training:
             self._waited = 0.0
             self._about = {"world": vars(world), "task": self.config.task}
             position = self._restore()
-            # Only now: a run that goes on has been calibrated by its first episodes already.
-            view = isinstance(reward.encoder, ObjectView)
-            run.add_facts(matcher_settings=self.learner.labels.orca_settings(), object_view=view)
+            save_reward_state(run.path, self.reward)
             self.metrics = MetricsLog(run.metrics_file, position)
-            if self.config.encoder.look != "whole" and position == 0:
-                text = FOUND if view else NOT_FOUND
-                self._write({"kind": "note", "step": 0, "text": text})
+            for note in self.reward.notes if position == 0 else ():
+                self._write({"kind": "note", "step": 0, "text": note})
         except BaseException:
             self.players.close()
             raise
@@ -78,7 +70,7 @@ class Training:
         for order in list(schedule.pending):
             self.players.submit(order)
         while True:
-            for order in schedule.give(learner.steps, learner.agent.policy_weights):
+            for order in schedule.give(learner.steps, learner.agent.policy_weights, self._guide()):
                 self.players.submit(order)
             if not schedule.pending:
                 break
@@ -110,49 +102,54 @@ class Training:
         orders, weights = self.schedule.state()
         import torch
 
+        reward, arrays = self.reward.state()
         state = {
             "learner": plain,
+            "reward": reward,
             "schedule": orders,
             "best": self._best,
             "metrics_bytes": self.metrics.settle(),
             "demo_hash": self.run.facts["demo_hash"],
         }
         tensors = {f"agent/{name}": value.cpu() for name, value in tensors.items()}
-        tensors |= {f"orders/{name}": torch.from_numpy(value) for name, value in weights.items()}
+        for prefix, values in (("orders", weights), ("reward", arrays)):
+            tensors |= {f"{prefix}/{name}": torch.from_numpy(value.copy()) for name, value in values.items()}
         self.checkpoints.save(learner.steps, Checkpoint(tensors, state))
         self._keep_policy("last")
         # The checkpoint before this one may still be needed, and with it the episodes that it lists.
         self._first_needed[learner.steps] = learner.digests[0][0] if learner.digests else 0
         self.store.forget_before(min(self._first_needed.get(step, 0) for step in self.checkpoints.steps()))
 
+    def _guide(self) -> State | None:
+        """What collectors need to guide the policy as the reward of now does."""
+        return self.reward.state() if self.reward.guide_dim else None
+
     def _learn_from(self, order: Order, episode: PlayedEpisode, waited: float) -> None:
-        learner, labels = self.learner, self.learner.labels
+        learner, reward = self.learner, self.reward
         start = time.perf_counter()
         digest = self.store.add(episode)
-        for note in learner.take(episode, digest):
+        told = learner.take(episode, digest)
+        for note in told or ():
             self._write({"kind": "note", "step": learner.steps, "text": note})
-        self.run.add_facts(matcher_settings=labels.orca_settings())
-        summary = labels.summary(episode.costs)
-        if not order.random:
-            labels.watch(learner.steps, summary["coverage"])
+        if told is not None:
+            save_reward_state(self.run.path, reward)
+        summary, numbers = reward.summary(episode.evidence), reward.numbers()
         took = time.perf_counter()
         losses = learner.learn()
         end = time.perf_counter()
-        scale = 1.0 if labels.scale is None else labels.scale
         self._write(
             {
                 "kind": "episode",
                 "step": learner.steps,
                 "episode": episode.number,
                 "length": len(episode),
-                "stage": labels.stage.matcher,
+                "stage": reward.name,
                 **summary,
-                "scaled_reward": summary["reward"] * scale,
+                "scaled_reward": summary["reward"] * numbers["scale"],
                 "success_steps": int(episode.success.sum()),
                 "success": bool(episode.success[-1]),
                 "env_return": float(episode.env_rewards.sum()),
-                "scale": scale,
-                "temperature": labels.temperature,
+                **numbers,
                 "noise": order.noise,
                 "random": order.random,
                 "updates": learner.updates,
@@ -177,14 +174,16 @@ class Training:
         played, self._evaluated = self._evaluated, []
         reported = self.config.evaluation.eval_episodes
         episodes, choosing = played[:reported], played[reported:]
-        labels = self.learner.labels
-        record = summarise(episodes, labels, known_expert_return(self.config.task))
-        # By what the video says, never by true success: a user's own task reports none.
-        covered = mean_coverage(choosing or episodes, labels)
-        best = self._best is None or covered > self._best
+        reward = self.reward
+        task = self.config.task
+        record = summarise(episodes, reward, task, known_expert_return(task))
+        # By what the reward says, never by true success: a user's own task reports none.
+        chosen = [reward.summary(one.evidence)[reward.criterion] for one in choosing or episodes]
+        score = sum(chosen) / len(chosen)
+        best = self._best is None or score > self._best
         if best:
-            self._best = covered
-            self._keep_policy("best", order.weights, step)
+            self._best = score
+            self._keep_policy("best", order, step)
         keep_shown(self.run.path, step, episodes)
         end = time.perf_counter()
         seconds = {name: sum(one.seconds[name] for one in played) for name in episodes[0].seconds}
@@ -192,19 +191,26 @@ class Training:
             {
                 "kind": "evaluation",
                 "step": step,
-                "stage": labels.stage.matcher,
+                "stage": reward.name,
                 **record,
-                "choosing_coverage": covered,
+                "chosen_by": reward.criterion,
+                "choosing": score,
                 "best": best,
                 "timing": {**seconds, "wait": self._waited, "total": self._waited + end - start},
             }
         )
         self._waited = 0.0
 
-    def _keep_policy(self, name: str, weights: dict[str, Any] | None = None, step: int | None = None) -> None:
-        weights = self.learner.agent.policy_weights(True) if weights is None else weights
+    def _keep_policy(self, name: str, order: Order | None = None, step: int | None = None) -> None:
+        """The policy of an order, or of now, with what guides it."""
+        weights = self.learner.agent.policy_weights() if order is None else order.weights
+        state = self._guide() if order is None else order.reward
         about = {**self._about, "step": self.learner.steps if step is None else step}
-        save_policy(self.run.path / f"policy-{name}.safetensors", weights, about)
+        arrays = {f"policy/{key}": value for key, value in weights.items()}
+        if state is not None:
+            about["reward"] = state[0]
+            arrays |= {f"reward/{key}": value for key, value in state[1].items()}
+        save_arrays(self.run.path / f"policy-{name}.safetensors", arrays, about)
 
     def _write(self, record: dict[str, Any]) -> None:
         self.metrics.write(record)
@@ -215,31 +221,19 @@ class Training:
         """Go on from the last checkpoint, or begin; how many bytes of metrics there are."""
         checkpoint = self.checkpoints.latest()
         if checkpoint is None:
-            self._begin_from_other()
             return 0
         state = checkpoint.state
         if state["demo_hash"] != self.run.facts["demo_hash"]:
             raise ValueError(
-                f"the demo in {str(self.run.demo_folder)!r} is not the one that the run began with; put it back."
+                f"the demo in {str(self.run.path / 'demo')!r} is not the one that the run began with; put it back."
             )
-        agent = _under("agent/", checkpoint.tensors)
-        self.learner.load_state(state["learner"], agent, self.store)
+        learned = {name: value.numpy() for name, value in _under("reward/", checkpoint.tensors).items()}
+        self.reward.load_state((state["reward"], learned))
+        self.learner.load_state(state["learner"], _under("agent/", checkpoint.tensors), self.store)
         orders = {name: value.numpy() for name, value in _under("orders/", checkpoint.tensors).items()}
         self.schedule.load_state(state["schedule"], orders)
         self._best = state["best"]
         return int(state["metrics_bytes"])
-
-    def _begin_from_other(self) -> None:
-        """The second stage of another run: its networks, and nothing else of it."""
-        other = self.config.reward.start_from
-        if other is None:
-            return
-        found = Checkpoints(Path(other) / "checkpoints").latest()
-        if found is None:
-            raise ValueError(
-                f"{other!r} has no checkpoint to start from; give the folder of a run that was saved."
-            )
-        self.learner.agent.load_networks(_under("agent/", found.tensors))
 
 
 def _under(prefix: str, tensors: dict[str, Any]) -> dict[str, Any]:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from rich.console import Console, RenderableType
     from rich.table import Table
 
-PARTS = ("simulate", "render", "encode", "match", "update", "wait")
+PARTS = ("simulate", "render", "observe", "update", "wait")
 REDRAWS = 2
 """A second: each takes some 10 ms, of which the learner would rather make use."""
 LINE_SECONDS = 30.0

@@ -75,9 +75,9 @@ class Processes:
     the collectors end by themselves.
     """
 
-    def __init__(self, config: TrainConfig, demo: Path, workers: int) -> None:
+    def __init__(self, config: TrainConfig, run: Path, workers: int) -> None:
         with _one_thread_each():
-            self._lines = [Line(config, demo) for _ in range(workers)]
+            self._lines = [Line(config, run) for _ in range(workers)]
         self._given = self._taken = 0
         self._world: World | None = None
 
@@ -129,10 +129,10 @@ class Line:
     other, learner and collector would wait for each other for ever.
     """
 
-    def __init__(self, config: TrainConfig, demo: Path) -> None:
+    def __init__(self, config: TrainConfig, run: Path) -> None:
         context = multiprocessing.get_context("spawn")
         self._pipe, theirs = context.Pipe()
-        self.process = context.Process(target=work, args=(theirs, config, str(demo)), daemon=True)
+        self.process = context.Process(target=work, args=(theirs, config, str(run)), daemon=True)
         self.process.start()
         theirs.close()
         self.orders: queue.SimpleQueue[Order | None] = queue.SimpleQueue()
@@ -163,14 +163,14 @@ def _gone(k: int, process: Any) -> str:
     )
 
 
-def work(pipe: Any, config: TrainConfig, demo: str) -> None:
+def work(pipe: Any, config: TrainConfig, run: str) -> None:
     """What a collector process does: say what the world is like, then play until the pipe closes."""
     # Ctrl-C is for the learner, which ends the collectors when it has saved.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     try:
         from orcalign.training.setup import make_collector
 
-        collector = make_collector(config, Path(demo))
+        collector = make_collector(config, Path(run))
     except Exception as error:
         _send(pipe, ("error", _plainly(error)))
         return

@@ -10,7 +10,9 @@ import numpy as np
 import numpy.typing as npt
 
 from orcalign.checks import require
-from orcalign.training.checkpoint import read_policy
+from orcalign.rewards import Stream, load_reward
+from orcalign.rewards.base import State
+from orcalign.training.checkpoint import read_arrays
 from orcalign.training.collector import rescale
 from orcalign.training.run_folder import RunFolder
 
@@ -22,29 +24,63 @@ class LoadedPolicy:
     """From an observation to an action, in the environment's own units.
 
     Call it with an observation of `orcalign.envs.make(task)`: a state with the time appended [D], or stacked frames
-    uint8 [9,84,84]. It remembers nothing between calls.
+    uint8 [9,84,84]. A policy that the reward guides follows the demo while it acts: call `reset` when an episode
+    begins, and give it the frame uint8 [H,W,3] of each observation but the first, if the reward looks at frames.
     """
 
-    def __init__(self, run: RunFolder, weights: dict[str, Any], about: dict[str, Any]) -> None:
+    def __init__(self, run: RunFolder, arrays: dict[str, Any], about: dict[str, Any]) -> None:
         from orcalign.agents import make_policy
 
         world = about["world"]
         self.task: str = about["task"]
         self.step: int = about["step"]
         """Agent steps after which it was taken."""
-        self.observation_shape = tuple(world["observation_shape"])
+        guide_dim = world["guide_dim"]
+        size, *rest = world["observation_shape"]
+        self.observation_shape = (size - guide_dim, *rest)
         self._low = np.array(world["action_low"], np.float32)
         self._high = np.array(world["action_high"], np.float32)
-        self._policy = make_policy(run.config.agent, self.observation_shape, len(self._low))
+        self._policy = make_policy(run.config.agent, tuple(world["observation_shape"]), len(self._low))
+        weights, state = policy_parts(arrays, about)
         self._policy.load(weights)
+        self._stream: Stream | None = None
+        self._action: npt.NDArray[np.float32] | None = None
+        if state is not None:
+            reward = load_reward(run.path)
+            reward.load_state(state)
+            self._stream = reward.stream()
 
-    def __call__(self, observation: npt.ArrayLike) -> npt.NDArray[np.float32]:
+    def reset(self) -> None:
+        """An episode begins; only a policy that is guided has to be told."""
+        self._action = None
+
+    def __call__(
+        self, observation: npt.ArrayLike, frame: npt.NDArray[np.uint8] | None = None
+    ) -> npt.NDArray[np.float32]:
         """The action [A] that the policy thinks best."""
-        return rescale(self._policy.act(np.asarray(observation)), self._low, self._high)
+        seen = np.asarray(observation)
+        if self._stream is not None:
+            if self._action is None:
+                self._stream.reset(seen)
+            else:
+                self._stream.push(frame, seen, self._action)
+            seen = np.append(seen, self._stream.guide)
+        self._action = self._policy.act(seen)
+        return rescale(self._action, self._low, self._high)
+
+
+def policy_parts(arrays: dict[str, Any], about: dict[str, Any]) -> tuple[dict[str, Any], State | None]:
+    """Weights of a policy's file, and the state of the reward that guides it, if one does."""
+    weights, state = _under("policy/", arrays), _under("reward/", arrays)
+    return weights, (about["reward"], state) if about["world"]["guide_dim"] else None
+
+
+def _under(prefix: str, arrays: dict[str, Any]) -> dict[str, Any]:
+    return {name.removeprefix(prefix): value for name, value in arrays.items() if name.startswith(prefix)}
 
 
 def load_policy(run: str | os.PathLike[str], which: str = "last") -> LoadedPolicy:
-    """The policy of a run's folder: the last, or the best by ordered coverage (on episodes kept for that).
+    """The policy of a run's folder: the last, or the best by what the reward says of episodes kept for that.
 
     Args:
         run: the folder that `orcalign train` wrote.
@@ -52,7 +88,7 @@ def load_policy(run: str | os.PathLike[str], which: str = "last") -> LoadedPolic
     """
     require("which", which, WHICH)
     folder = RunFolder(run)
-    return LoadedPolicy(folder, *read_policy(policy_file(folder, which)))
+    return LoadedPolicy(folder, *read_arrays(policy_file(folder, which)))
 
 
 def policy_file(run: RunFolder, which: str) -> Path:

@@ -20,6 +20,7 @@ from orcalign.training.config_mapping import from_mapping, to_mapping
 from orcalign.training.episode import PlayedEpisode
 from orcalign.training.players import CollectorError
 from orcalign.training.ray_session import connect
+from orcalign.training.run_folder import REWARD_FILES
 
 
 class RayPlayers:
@@ -27,18 +28,18 @@ class RayPlayers:
 
     Args:
         config: of the run.
-        demo: folder with its demos, which travels to the actors.
+        run: its folder; what the reward is made from travels to the actors.
         workers: how many.
         cpus: that each asks for.
     """
 
-    def __init__(self, config: TrainConfig, demo: Path, workers: int, cpus: float = 1) -> None:
+    def __init__(self, config: TrainConfig, run: Path, workers: int, cpus: float = 1) -> None:
         require("workers", workers, at_least=1)
         self._ray = connect()
         # Kept as long as the players: an actor that is started again needs it again.
-        self._demo = self._ray.put(pack(demo))
+        self._files = self._ray.put(pack(run, only=REWARD_FILES))
         actor = self._ray.remote(num_cpus=cpus, max_restarts=-1, max_task_retries=-1)(RayCollector)
-        self._actors = [actor.remote(to_mapping(config), self._demo) for _ in range(workers)]
+        self._actors = [actor.remote(to_mapping(config), self._files) for _ in range(workers)]
         self._waiting: deque[Any] = deque()
         self._given = 0
         self._world: World | None = None
@@ -82,8 +83,8 @@ class RayPlayers:
 class RayCollector:
     """What an actor runs."""
 
-    def __init__(self, config: dict[str, Any], demo: bytes) -> None:
-        self._config, self._demo = config, demo
+    def __init__(self, config: dict[str, Any], files: bytes) -> None:
+        self._config, self._files = config, files
         self._collector: Any = None
 
     def world(self) -> tuple[str, Any]:
@@ -106,14 +107,15 @@ class RayCollector:
         if self._collector is None:
             from orcalign.training.setup import make_collector
 
-            with tempfile.TemporaryDirectory() as folder:
-                unpack(self._demo, Path(folder))
-                self._collector = make_collector(from_mapping(self._config), Path(folder))
+            # Kept as long as the actor: some of it is read only when it is needed.
+            self._folder = tempfile.TemporaryDirectory()
+            unpack(self._files, Path(self._folder.name))
+            self._collector = make_collector(from_mapping(self._config), Path(self._folder.name))
         return self._collector
 
 
-def pack(folder: Path, leave_out: tuple[str, ...] = ()) -> bytes:
-    """The files of a folder in one piece; folders of those names are left out.
+def pack(folder: Path, leave_out: tuple[str, ...] = (), only: tuple[str, ...] = ()) -> bytes:
+    """The files of a folder in one piece; folders of those names are left out, or only what has those names is taken.
 
     >>> with tempfile.TemporaryDirectory() as a, tempfile.TemporaryDirectory() as b:
     ...     _ = (Path(a) / "x.txt").write_text("whole")
@@ -125,7 +127,8 @@ def pack(folder: Path, leave_out: tuple[str, ...] = ()) -> bytes:
     with tarfile.open(fileobj=buffer, mode="w") as archive:
         for path in sorted(folder.rglob("*")):
             inside = path.relative_to(folder)
-            if path.is_file() and not set(inside.parts) & set(leave_out):
+            wanted = not set(inside.parts) & set(leave_out) and (not only or inside.parts[0] in only)
+            if path.is_file() and wanted:
                 archive.add(path, str(inside))
     return buffer.getvalue()
 

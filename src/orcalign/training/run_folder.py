@@ -12,9 +12,11 @@ from pathlib import Path
 from typing import Any
 
 from orcalign.files import write_file
+from orcalign.rewards import Reward, load_reward
 from orcalign.rewards.demos import as_demos
+from orcalign.rewards.description import FILE, SCENES, save_description
+from orcalign.training.checkpoint import read_arrays, save_arrays
 from orcalign.training.config import TrainConfig
-from orcalign.training.config_mapping import from_mapping, to_mapping
 from orcalign.video import Demo, DemoSet
 
 PACKAGES = ("orcalign", "torch", "numpy", "numba", "openvino", "gymnasium", "mujoco", "metaworld")
@@ -33,23 +35,33 @@ class RunFolder:
             raise FileNotFoundError(
                 f"{str(self.path)!r} is not a run: it has no config.yaml; give the folder that `orcalign train` wrote."
             )
+        check_version(self.path)
         self.config = read_config(self.config_file)
         self.facts: dict[str, Any] = _read_json(self.path / "run.json")
 
     @classmethod
     def create(
-        cls, path: str | os.PathLike[str], config: TrainConfig, demos: tuple[Demo, ...], **facts: Any
+        cls,
+        path: str | os.PathLike[str],
+        config: TrainConfig,
+        demos: tuple[Demo, ...],
+        reward: dict[str, Any],
+        scenes: bytes | None = None,
+        **facts: Any,
     ) -> RunFolder:
-        """Make the folder of a new run; one that is in use is never written into."""
+        """Make the folder of a new run, with its reward's description; one that is in use is never written into."""
         folder = Path(path)
         cls.require_free(folder)
         for name in ("episodes", "checkpoints", "evaluations", "videos"):
             (folder / name).mkdir(parents=True, exist_ok=True)
         DemoSet(demos).save(folder / "demo")
+        if scenes is not None:
+            write_file(folder / SCENES, scenes)
+        save_description(folder, reward)
         about = {"versions": versions(), "machine": f"{platform.system()} {platform.machine()}", **facts}
         _write_json(folder / "run.json", about)
         # Last: a folder with a config is a whole run.
-        write_file(folder / "config.yaml", config_text(config).encode())
+        write_file(folder / "config.yaml", config.to_yaml().encode())
         return cls(folder)
 
     @staticmethod
@@ -63,12 +75,6 @@ class RunFolder:
         if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
             raise FileExistsError(f"{str(folder)!r} exists and is not an empty folder; choose another --out.")
 
-    def add_facts(self, **facts: Any) -> None:
-        """Add to `run.json` what is found out while the run is set up."""
-        if any(self.facts.get(name) != value for name, value in facts.items()):
-            self.facts = {**self.facts, **facts}
-            _write_json(self.path / "run.json", self.facts)
-
     @property
     def config_file(self) -> Path:
         """The effective config."""
@@ -79,14 +85,13 @@ class RunFolder:
         """One JSON object a line."""
         return self.path / "metrics.jsonl"
 
-    @property
-    def demo_folder(self) -> Path:
-        """The demos, `demo-0` and so on."""
-        return self.path / "demo"
-
     def demos(self) -> tuple[Demo, ...]:
         """As they were when the run began."""
-        return as_demos(str(self.demo_folder))
+        return as_demos(str(self.path / "demo"))
+
+    def reward(self) -> Reward:
+        """The reward as the run has come to, to pay and to observe with."""
+        return run_reward(self.path)
 
     def records(self, kind: str | None = None) -> Iterator[dict[str, Any]]:
         """The metrics so far, of one kind or of all; a last line that is still being written is left out."""
@@ -133,24 +138,44 @@ class MetricsLog:
         self._file.close()
 
 
-def config_text(config: TrainConfig) -> str:
-    """The config as YAML."""
-    import yaml
+REWARD_FILES = ("demo", FILE, SCENES)
+"""What of a run's folder its reward is made from."""
+STATE = "reward-state.safetensors"
 
-    text: str = yaml.safe_dump(to_mapping(config), sort_keys=False, allow_unicode=True)
-    return text
+
+def save_reward_state(folder: Path, reward: Reward) -> None:
+    """Keep what the reward has learned, for pages and evaluations; a run that goes on has its checkpoint."""
+    plain, arrays = reward.state()
+    save_arrays(folder / STATE, arrays, plain)
+
+
+def run_reward(folder: Path) -> Reward:
+    """The reward of a run's folder with what it has learned so far, from `reward.json` alone."""
+    reward = load_reward(folder)
+    if (folder / STATE).is_file():
+        arrays, plain = read_arrays(folder / STATE)
+        reward.load_state((plain, arrays))
+    return reward
+
+
+def check_version(folder: Path) -> None:
+    """Refuse a run of a version that had no description of its reward yet."""
+    from orcalign import __version__
+
+    if not (folder / FILE).is_file() and (folder / "run.json").is_file():
+        made = _read_json(folder / "run.json").get("versions", {}).get("orcalign", "an unknown version")
+        raise ValueError(
+            f"{str(folder)!r} was made by orcalign {made}, and this is {__version__}, which cannot read its runs; "
+            f"use orcalign {made} for it, or train again."
+        )
 
 
 def read_config(path: Path) -> TrainConfig:
     """The config in a YAML file."""
-    import yaml
-
     try:
-        values = yaml.safe_load(path.read_text("utf-8"))
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
-        raise ValueError(f"{str(path)!r} is not YAML ({' '.join(str(error).split())}).") from None
-    try:
-        return from_mapping(values)
+        return TrainConfig.from_yaml(path.read_text("utf-8"))
+    except UnicodeDecodeError as error:
+        raise ValueError(f"{str(path)!r} is not YAML ({error}).") from None
     except ValueError as error:
         raise ValueError(f"{str(path)!r}: {error}") from None
 

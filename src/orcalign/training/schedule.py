@@ -13,10 +13,13 @@ from typing import Any
 
 from orcalign.checks import Ramp, share_or_count
 from orcalign.envs import choosing_seed, eval_seed, train_seed
+from orcalign.rewards.base import State
 from orcalign.training.collector import Order
 from orcalign.training.config import TrainConfig
 
 Weights = dict[str, Any]
+GUIDE = "reward/"
+"""Before the names of what guides the policy of an order."""
 
 
 class Schedule:
@@ -28,30 +31,29 @@ class Schedule:
         self.next_episode = 0
         self.next_evaluation = 0
         """Agent steps from which on the next evaluation is due."""
-        random = share_or_count("random_steps", config.collect.random_steps, config.steps)
-        self._random = 0 if config.reward.start_from is not None else random
+        self._random = share_or_count("random_steps", config.collect.random_steps, config.steps)
 
-    def give(self, steps: int, weights: Callable[[bool], Weights]) -> list[Order]:
-        """The orders that are due after `steps` agent steps; `weights` gives those of the policy of now, the averaged
-        ones (True) to be judged and the others to explore."""
+    def give(self, steps: int, weights: Callable[[], Weights], reward: State | None = None) -> list[Order]:
+        """The orders that are due after `steps` agent steps; `weights` gives those of the policy of now, `reward` is
+        the state of what guides it."""
         config, given = self._config, []
         if steps >= self.next_evaluation:
             every = config.evaluation.eval_every
             # The next multiple; or the end, which is evaluated in any case.
             later = (steps // every + 1) * every
             self.next_evaluation = min(later, config.steps) if steps < config.steps else 2**62
-            given += self._evaluation(steps, weights(True))
+            given += self._evaluation(steps, weights(), reward)
         on_their_way = sum(order.evaluation is None for order in self.pending)
         while (
             on_their_way <= config.collect.in_flight
             and steps + on_their_way * self._agent_steps < config.steps
         ):
-            given.append(self._training(steps, weights(False)))
+            given.append(self._training(steps, weights(), reward))
             on_their_way += 1
         self.pending.extend(given)
         return given
 
-    def _training(self, steps: int, weights: Weights) -> Order:
+    def _training(self, steps: int, weights: Weights, reward: State | None) -> Order:
         number = self.next_episode
         self.next_episode += 1
         collect = self._config.collect
@@ -59,20 +61,24 @@ class Schedule:
         own = self._config.agent.agent == "sac"
         noise = 1.0 if own else Ramp(collect.noise_start, collect.noise_end)(steps / self._config.steps)
         seed = train_seed(number, self._config.seed)
-        return Order(number, seed, weights, noise, random=steps < self._random)
+        return Order(number, seed, weights, noise, random=steps < self._random, reward=reward)
 
-    def _evaluation(self, steps: int, weights: Weights) -> list[Order]:
+    def _evaluation(self, steps: int, weights: Weights, reward: State | None) -> list[Order]:
         evaluation = self._config.evaluation
         reported = evaluation.eval_episodes
         seeds = [eval_seed(k) for k in range(reported)]
         seeds += [choosing_seed(k) for k in range(evaluation.eval_choosing)]
         shown = min(reported, evaluation.eval_shown)
-        return [Order(k, seed, weights, show=k < shown, evaluation=steps) for k, seed in enumerate(seeds)]
+        return [
+            Order(k, seed, weights, show=k < shown, evaluation=steps, reward=reward)
+            for k, seed in enumerate(seeds)
+        ]
 
     def state(self) -> tuple[dict[str, Any], dict[str, Any]]:
         """What a checkpoint keeps: plain values, and the weights that orders on their way are played with."""
         sets: list[Weights] = []
-        orders = []
+        guides: dict[str, Any] = {}
+        orders: list[dict[str, Any]] = []
         for order in self.pending:
             known = [k for k, one in enumerate(sets) if one is order.weights]
             if not known:
@@ -81,21 +87,31 @@ class Schedule:
                 name: getattr(order, name)
                 for name in ("number", "seed", "noise", "random", "show", "evaluation")
             }
-            orders.append({**entry, "weights": known[0] if known else len(sets) - 1})
+            guide, arrays = order.reward or (None, {})
+            guides |= {f"{len(orders)}/{GUIDE}{name}": value for name, value in arrays.items()}
+            orders.append({**entry, "weights": known[0] if known else len(sets) - 1, "reward": guide})
         state = {
             "next_episode": self.next_episode,
             "next_evaluation": self.next_evaluation,
             "orders": orders,
         }
-        return state, {f"{k}/{name}": value for k, one in enumerate(sets) for name, value in one.items()}
+        weights = {f"{k}/{name}": value for k, one in enumerate(sets) for name, value in one.items()}
+        return state, {**weights, **guides}
 
     def load_state(self, state: dict[str, Any], weights: dict[str, Any]) -> None:
         """Go on where `state` was; the orders on their way have to be given to players again."""
         self.next_episode, self.next_evaluation = state["next_episode"], state["next_evaluation"]
         sets: dict[int, Weights] = {}
+        guides: dict[int, Weights] = {}
         for name, value in weights.items():
             k, _, rest = name.partition("/")
-            sets.setdefault(int(k), {})[rest] = value
+            where = guides if rest.startswith(GUIDE) else sets
+            where.setdefault(int(k), {})[rest.removeprefix(GUIDE)] = value
         self.pending = deque(
-            Order(**{**entry, "weights": sets[entry["weights"]]}) for entry in state["orders"]
-        )
+            Order(**{
+                **entry,
+                "weights": sets[entry["weights"]],
+                "reward": None if entry["reward"] is None else (entry["reward"], guides.get(k, {})),
+            })
+            for k, entry in enumerate(state["orders"])
+        )  # fmt: skip

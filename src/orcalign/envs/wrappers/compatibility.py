@@ -8,7 +8,7 @@ from typing import Any
 import gymnasium
 
 from orcalign.envs.wrappers.frames import check_draws
-from orcalign.rewards import VideoReward
+from orcalign.rewards import Reward
 from orcalign.rewards.demos import check_render
 
 
@@ -16,13 +16,15 @@ class OtherTaskWarning(UserWarning):
     """The demo shows another task than the environment is."""
 
 
-def check_learner(env: gymnasium.Env[Any, Any], video_reward: VideoReward, warn_other_task: bool) -> None:
-    """Refuse an env that draws nothing or draws otherwise than the demo; warn if it is another task than the demo's."""
-    check_draws(env)
+def check_learner(env: gymnasium.Env[Any, Any], reward: Reward, warn_other_task: bool) -> None:
+    """Refuse an env that draws nothing though the reward needs frames, or draws otherwise than the demo; warn if it is
+    another task than the demo's."""
+    if reward.need.frames:
+        check_draws(env)
     if env.has_wrapper_attr("learner_render"):
-        check_render(video_reward.demos, env.get_wrapper_attr("learner_render"))
+        check_render(reward.demos, env.get_wrapper_attr("learner_render"))
     task = task_name(env)
-    for k, demo in enumerate(video_reward.demos):
+    for k, demo in enumerate(reward.demos):
         if warn_other_task and task is not None and demo.task is not None and demo.task != task:
             warnings.warn(
                 f"demo {k} ({demo.source}) shows the task {demo.task!r} and the environment is {task!r}; "

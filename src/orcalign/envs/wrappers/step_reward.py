@@ -1,30 +1,32 @@
-"""The video's reward at every step."""
+"""Another reward in the place of the environment's: at every step, or at the end of the episode."""
 
 from __future__ import annotations
 
 from typing import Any, final
 
 import gymnasium
+import numpy as np
 
 from orcalign.envs.wrappers.compatibility import check_learner
-from orcalign.rewards import VideoReward
+from orcalign.rewards import Evidence, Reward, Rollout
 
 
 @final
 class StepReward(gymnasium.Wrapper[Any, Any, Any, Any]):
-    """Replaces the environment's reward by that of the frame after each action, known at once.
+    """Replaces the environment's reward by that of each step, known at once.
 
-    For causal methods: the matchers "orca" and "orca_progress" with a context that does not look ahead (see
-    `VideoReward.stream`). The frame after reset has no reward and is not part of the episode. The environment's own
-    reward stays in `info["env_reward"]`, how far the demo was followed is in `info["progress"]`, and `info["success"]`
-    is left as it is. Any reinforcement learning library can be put on top.
+    For rewards that have a stream: of videos, the matchers "orca" and "orca_progress" with a context that does not look
+    ahead (see `VideoReward.stream`). What was before the first action has no reward and is not part of the episode. The
+    environment's own reward stays in `info["env_reward"]`, how far the demo was followed is in `info["progress"]`, and
+    `info["success"]` is left as it is. Any reinforcement learning library can be put on top.
 
     Args:
-        env: any environment that draws rgb_array.
-        video_reward: what the demo pays.
+        env: any environment; one that draws rgb_array where the reward needs frames.
+        reward: what pays.
         warn_other_task: warn if the demo shows another task.
 
     >>> from orcalign.envs import make, make_demo
+    >>> from orcalign.rewards import VideoReward
     >>> demo, _ = make_demo("nav2d-grid", misaligned=True)
     >>> env = StepReward(make("nav2d-grid"), VideoReward(demo, encoder="pixels", context=1, temperature=0.1))
     >>> _ = env.reset(seed=0)
@@ -33,13 +35,12 @@ class StepReward(gymnasium.Wrapper[Any, Any, Any, Any]):
     (True, True)
     """
 
-    def __init__(
-        self, env: gymnasium.Env[Any, Any], video_reward: VideoReward, warn_other_task: bool = True
-    ) -> None:
-        check_learner(env, video_reward, warn_other_task)
+    def __init__(self, env: gymnasium.Env[Any, Any], reward: Reward, warn_other_task: bool = True) -> None:
+        check_learner(env, reward, warn_other_task)
         super().__init__(env)
+        self._draws = reward.need.frames > 0
         try:
-            self.stream = video_reward.stream()
+            self.stream = reward.stream()
         except ValueError as error:
             raise ValueError(
                 f"a reward at every step is not possible: {str(error).rstrip('.')}; "
@@ -50,13 +51,85 @@ class StepReward(gymnasium.Wrapper[Any, Any, Any, Any]):
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[Any, dict[str, Any]]:
         """Begin following the demo anew."""
-        self.stream.reset()
-        return self.env.reset(seed=seed, options=options)
+        observation, info = self.env.reset(seed=seed, options=options)
+        self.stream.reset(_state(observation, info))
+        return observation, info
 
     def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
-        """Step, draw, and pay for the frame."""
+        """Step, draw if that is needed, and pay."""
         observation, env_reward, terminated, truncated, info = self.env.step(action)
-        frame: Any = self.env.render()
-        reward = self.stream.push(frame)
-        added = {"env_reward": float(env_reward), "progress": self.stream.progress}
+        frame: Any = self.env.render() if self._draws else None
+        reward = self.stream.push(frame, _state(observation, info), action)
+        added = {"env_reward": float(env_reward), **self.stream.followed}
         return observation, reward, terminated, truncated, {**info, **added}
+
+
+@final
+class EpisodeReward(gymnasium.Wrapper[Any, Any, Any, Any]):
+    """Pays 0 until the episode ends, and then everything: any reward, also those that have to see the end first.
+
+    The last step's reward is the sum over the episode; the rewards of all its steps [T] are in
+    `info["episode_rewards"]`, for learners that can put them back where they belong, and how the demo was followed is
+    in `info` by name. The environment's own reward stays in `info["env_reward"]`.
+
+    Args:
+        env: any environment; one that draws rgb_array where the reward needs frames.
+        reward: what pays.
+        warn_other_task: warn if the demo shows another task.
+
+    >>> from orcalign.envs import make, make_demo
+    >>> from orcalign.rewards import VideoReward
+    >>> demo, _ = make_demo("nav2d-grid", misaligned=True)
+    >>> env = EpisodeReward(make("nav2d-grid"), VideoReward(demo, encoder="pixels", matcher="temporal_ot"))
+    >>> _ = env.reset(seed=0)
+    >>> steps = [env.step(env.unwrapped.expert_action()) for _ in range(16)]
+    >>> [step[1] for step in steps[:-1]] == [0.0] * 15, steps[-1][1] == steps[-1][4]["episode_rewards"].sum()
+    (True, np.True_)
+    """
+
+    def __init__(self, env: gymnasium.Env[Any, Any], reward: Reward, warn_other_task: bool = True) -> None:
+        check_learner(env, reward, warn_other_task)
+        super().__init__(env)
+        self.reward = reward
+        self._episodes = 0
+        self._frames: list[Any] = []
+        self._states: list[Any] = []
+        self._actions: list[Any] = []
+
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[Any, dict[str, Any]]:
+        """Forget what was seen of an episode that did not end."""
+        for kept in (self._frames, self._states, self._actions):
+            kept.clear()
+        observation, info = self.env.reset(seed=seed, options=options)
+        self._states.append(_state(observation, info))
+        return observation, info
+
+    def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
+        """Step and keep what the reward needs; at the end of the episode pay for all of it."""
+        observation, env_reward, terminated, truncated, info = self.env.step(action)
+        need = self.reward.need
+        if need.draws(self._episodes):
+            self._frames.append(np.array(self.env.render()))
+        self._states.append(_state(observation, info))
+        self._actions.append(action)
+        info = {**info, "env_reward": float(env_reward)}
+        if not (terminated or truncated):
+            return observation, 0.0, terminated, truncated, info
+        rollout = Rollout(
+            len(self._actions),
+            np.stack(self._frames) if self._frames else None,
+            np.stack(self._states) if need.states else None,
+            np.stack(self._actions) if need.actions else None,
+        )
+        self._episodes += 1
+        evidence = Evidence(rollout.length, self.reward.observe(rollout))
+        rewards = self.reward.pay([evidence])[0]
+        info |= {"episode_rewards": rewards.copy(), **self.reward.follow(evidence)}
+        return observation, float(rewards.sum()), terminated, truncated, info
+
+
+def _state(observation: Any, info: dict[str, Any]) -> Any:
+    """What the environment observes, also where the policy sees pixels."""
+    return info.get("state", observation)

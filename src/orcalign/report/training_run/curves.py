@@ -110,8 +110,8 @@ def _following(run: RunRecords) -> dict[str, Any]:
     chart = _chart(
         "How far the video is followed",
         [
-            _series("each coverage", "dots", "stall", _each(run.evaluations, "coverages", 1.0)),
-            _series("each progress", "dots", "accent", _each(run.evaluations, "progresses", 1.0)),
+            _series("each coverage", "dots", "stall", _each(run.evaluations, "coverage", 1.0)),
+            _series("each progress", "dots", "accent", _each(run.evaluations, "progress", 1.0)),
             _series("progress in training (mean)", "thin", "accent", _thinned(steps, training)),
             _series("coverage", "dashed", "stall", _points(run.evaluations, "coverage")),
             _series("progress", "line", "accent", _points(run.evaluations, "progress")),
@@ -186,12 +186,13 @@ def _points(records: Sequence[Record], name: str) -> Points:
 
 
 def _each(records: Sequence[Record], name: str, scale: float) -> Points:
-    """A point for each entry of a list in the records."""
+    """A point for each episode of the records."""
+    lists = [(float(record["step"]), {**record, **section(record, "each")}.get(name)) for record in records]
     return [
-        [float(record["step"]), _short(value / scale)]
-        for record in records
-        if isinstance(record.get(name), list)
-        for value in map(number, record[name])
+        [step, _short(value / scale)]
+        for step, entries in lists
+        if isinstance(entries, list)
+        for value in map(number, entries)
         if value is not None
     ][-MOST_POINTS:]
 

@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from orcalign.training.run_folder import check_version
+
 Record = Mapping[str, Any]
 
 
@@ -49,6 +51,7 @@ def read_run(folder: Path) -> RunRecords:
             f"'{folder}' holds no run: neither config.yaml nor metrics.jsonl is there; give the folder that "
             "a training run wrote."
         )
+    check_version(folder)
     config_text = config.read_text("utf-8", "replace") if config.is_file() else ""
     records, unread = read_metrics(metrics)
     return RunRecords(

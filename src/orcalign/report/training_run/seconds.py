@@ -9,8 +9,7 @@ from orcalign.report.training_run.reading import RunRecords, number, section
 PARTS = {
     "simulate": "simulate",
     "render": "draw the frames",
-    "encode": "encode them",
-    "match": "match with the video",
+    "observe": "see and compare them",
     "update": "update the agent",
     "wait": "learner waits",
     "evaluate": "evaluate",

@@ -1,29 +1,36 @@
-"""The episodes that a run kept pictures of → attempts of the explainer, beside the demo."""
+"""The episodes that a run kept pictures of, with the rewards that it pays for them, beside the demo where there is one."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import html
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from orcalign.matching import MATCHERS, context, matcher, orca
-from orcalign.matching.match import FloatArray
-from orcalign.report.explainer import PageAttempt, PageClip, PageData, PageResult
+from orcalign.report.explainer import PageAttempt, PageClip, PageData, PagePart, PageResult, explainer_part
+from orcalign.report.explainer.document import part_text
 from orcalign.report.explainer.matrices import MOST
-from orcalign.report.training_run.reading import RunRecords, section
-from orcalign.rewards import tell
-from orcalign.rewards.settings import ORCA_SETTINGS, known_settings
+from orcalign.report.explainer.pictures import embed_frames
+from orcalign.report.strip import moments
+from orcalign.report.training_run.reading import RunRecords
+from orcalign.rewards import Evidence, Reward
+from orcalign.rewards.video_reward import Explanation
+from orcalign.training.evaluation import read_shown
+from orcalign.training.run_folder import run_reward
 from orcalign.video import Demo, DemoSet, VideoOptions, read_video
 
+PACKAGE = "orcalign.report.training_run"
 PAGE_BYTES = 9_000_000
 """What pictures and matrices may take of the page."""
 MATRIX_BYTES = 4_500_000
+STRIP_BYTES = 400_000
+"""What the pictures of one episode may take that is shown as a strip."""
 SHOWN = 320
 PER_EVALUATION = 2
+STRIP = 10
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,24 +42,7 @@ class ShownEpisode:
     frames: npt.NDArray[np.uint8]
     """[T,H,W,3]"""
     fps: float
-    costs: Mapping[int, FloatArray]
-    """[T, J] by the number of the demo, without context."""
-
-
-@dataclass(frozen=True)
-class RunReward:
-    """How the run rewards an episode, as far as its folder tells; each entry per demo."""
-
-    matcher: str
-    context: int
-    direction: str
-    settings: tuple[Mapping[str, Any], ...]
-    guessed: bool = False
-    """The run was calibrated, and what calibration found is not in its folder."""
-
-    def of_demo(self, k: int) -> Mapping[str, Any]:
-        """Settings of the matcher for demo k."""
-        return self.settings[min(k, len(self.settings) - 1)]
+    evidence: Evidence
 
 
 def load_demos(run: RunRecords) -> tuple[Demo, ...]:
@@ -61,31 +51,23 @@ def load_demos(run: RunRecords) -> tuple[Demo, ...]:
     return DemoSet.load(folder).demos if folder.is_dir() else ()
 
 
-def run_reward(run: RunRecords) -> RunReward:
-    """The reward's settings: those that run.json has as used, or those of config.yaml.
-
-    A temperature that changes from stage to stage ("1.0:0.25") is taken as it is at the end.
-    """
-    told = section(run.config, "reward")
-    # A run may have been rewarded in another way; how it follows the demo can be seen all the same.
-    name = str(told.get("matcher"))
-    name = name if name in MATCHERS else "orca"
-    known = known_settings(name)
-    found = run.info.get("matcher_settings")
-    used = [entry for entry in found if isinstance(entry, Mapping)] if isinstance(found, list) else []
-    extra = told.get("set")
-    given = {**told, **dict(map(_setting, extra if isinstance(extra, list) else ()))}
-    # What a setting is by default is the matcher's own affair.
-    given = {key: value for key in known if (value := _last(given.get(key))) is not None}
-    settings = tuple(
-        {**given, **{key: value for key, value in entry.items() if key in known}} for entry in used
-    )
-    guessed = bool(told.get("calibrated")) and not settings and set(ORCA_SETTINGS) <= set(known)
-    if guessed:
-        given = {key: value for key, value in given.items() if key not in ORCA_SETTINGS}
-    return RunReward(
-        name, int(told.get("context", 3)), str(told.get("direction", "future")), settings or (given,), guessed
-    )
+def behaviour(run: RunRecords) -> tuple[list[PagePart], tuple[str, ...]]:
+    """What the policy does, with the rewards that the run pays for it; and what could not be shown."""
+    episodes, problems = shown_episodes(run)
+    if not episodes:
+        return [], problems
+    try:
+        reward = run_reward(run.folder)
+        told = [reward.explain(episode.evidence) for episode in episodes]
+        known = [one for one in told if one is not None]
+        parts = (
+            beside_demo(reward, episodes, known)
+            if len(known) == len(told)
+            else [alone(reward, episode) for episode in episodes]
+        )
+    except (ValueError, KeyError) as error:
+        return [], (*problems, f"The episodes that were kept cannot be shown: {error}")
+    return [PagePart(part_text(PACKAGE, "behaviour.html")), *parts], problems
 
 
 def shown_episodes(run: RunRecords) -> tuple[tuple[ShownEpisode, ...], tuple[str, ...]]:
@@ -100,108 +82,84 @@ def shown_episodes(run: RunRecords) -> tuple[tuple[ShownEpisode, ...], tuple[str
         chosen.append(("first", kept[0]))
     for which, (step, path) in chosen:
         try:
-            with np.load(path, allow_pickle=False) as arrays:
-                content = {key: arrays[key] for key in arrays.files}
-        except (OSError, ValueError, EOFError) as error:
+            content = read_shown(path)
+        except (OSError, ValueError, EOFError, KeyError) as error:
             problems.append(f"The evaluation of step {step:,} cannot be read ({error}).")
             continue
-        for k in range(PER_EVALUATION):
+        for k, (evidence, success) in enumerate(content[:PER_EVALUATION]):
             video = run.folder / "videos" / f"{path.stem}-{k}.mp4"
-            if f"cost_{k}" not in content or not video.is_file():
+            if not video.is_file():
                 continue
             try:
-                found.append(_episode(content, k, video, f"{which} {k + 1}, step {step:,}", step))
+                clip = read_video(video, VideoOptions(longest=SHOWN))
             except (OSError, ValueError) as error:
                 problems.append(f"The video {video.name} cannot be shown ({error}).")
+                continue
+            T, steps = evidence.length, int(success.sum())
+            if len(clip.frames) != T:
+                problems.append(
+                    f"The video {video.name} cannot be shown ({len(clip.frames)} frames of {T} steps)."
+                )
+                continue
+            ending = f": success in {steps} of {T} steps" if steps else ": no success"
+            name = f"{which} {k + 1}, step {step:,}{ending}"
+            found.append(ShownEpisode(name, step, clip.frames, clip.fps, evidence))
     return tuple(found), tuple(problems)
 
 
-def explainer_data(
-    demos: Sequence[Demo], episodes: Sequence[ShownEpisode], reward: RunReward
-) -> tuple[PageData, int]:
-    """What the explainer shows, against the demo that the first evaluation among them follows best.
+def beside_demo(
+    reward: Reward, episodes: Sequence[ShownEpisode], told: Sequence[Explanation]
+) -> list[PagePart]:
+    """The explainer, against the demo that the last evaluation follows best.
 
-    Also the bytes that each clip's pictures may take. Where matrices are very large, episodes at the end are
-    left out, so that the page stays small enough to open and to send.
+    Where matrices are very large, episodes at the end are left out, so that the page stays small enough to open and to
+    send.
     """
-    k = _best_demo(demos, episodes, reward)
-    demo = demos[k]
+    demos = reward.demos
+    best = [
+        one.match.demo
+        for episode, one in zip(episodes, told, strict=True)
+        if episode.step == episodes[0].step
+    ]
+    k = max(set(best), key=best.count)
     attempts: list[PageAttempt] = []
     used = 0.0
-    for episode in episodes:
-        if k not in episode.costs:
-            continue
-        attempt = _attempt(episode, k, reward)
-        T, J = (min(side, MOST) for side in attempt.cost.shape)
-        used += T * J * (2.7 + 1.4 * len(attempt.results))
+    for episode, one in zip(episodes, told, strict=True):
+        match = one.match
+        cost = match.costs[k]
+        T, J = (min(side, MOST) for side in cost.shape)
+        used += T * J * (2.7 + 1.4)
         if attempts and used > MATRIX_BYTES:
             break
-        attempts.append(attempt)
+        result = PageResult(match.reward, match.matches[k].assignment, match.total, one.story)
+        attempts.append(PageAttempt(episode.name, episode.frames, episode.fps, cost, {reward.name: result}))
+    demo = demos[k]
     name = Path(demo.source).name if len(demos) == 1 else f"demo {k} ({Path(demo.source).name})"
     clip_bytes = int((PAGE_BYTES - min(used, MATRIX_BYTES)) * 3 / 4 / (1 + len(attempts)))
-    return PageData(PageClip(name, demo.frames, demo.fps), tuple(attempts)), clip_bytes
+    data = PageData(PageClip(name, demo.frames, demo.fps), tuple(attempts))
+    return [explainer_part(data, clip_bytes)]
 
 
-def _episode(content: Mapping[str, Any], k: int, video: Path, name: str, step: int) -> ShownEpisode:
-    clip = read_video(video, VideoOptions(longest=SHOWN))
-    prefix = f"cost_{k}_"
-    costs = {0: np.asarray(content[f"cost_{k}"], np.float64)}
-    for key, values in content.items():
-        if key.startswith(prefix) and key.removeprefix(prefix).isdigit():
-            costs[int(key.removeprefix(prefix))] = np.asarray(values, np.float64)
-    T = len(clip.frames)
-    for demo, cost in costs.items():
-        if cost.ndim != 2 or len(cost) != T:
-            raise ValueError(f"{T} frames do not fit costs of shape {list(cost.shape)} against demo {demo}")
-    if f"success_{k}" in content:
-        steps = int(np.asarray(content[f"success_{k}"]).astype(bool).sum())
-        name += f": success in {steps} of {T} steps" if steps else ": no success"
-    return ShownEpisode(name, step, clip.frames, clip.fps, costs)
-
-
-def _attempt(episode: ShownEpisode, demo: int, reward: RunReward) -> PageAttempt:
-    raw = episode.costs[demo]
-    cost = context(raw, reward.context, reward.direction)
-    settings = reward.of_demo(demo)
-    ordered = orca(cost, **{key: value for key, value in settings.items() if key in ORCA_SETTINGS})
-    # The story is told from costs without context, which would let it run ahead of the pictures.
-    story = tell(raw, ordered)
-    matches = {reward.matcher: matcher(reward.matcher)(cost, **settings)}
-    matches.setdefault("orca", ordered)
-    results = {
-        name: PageResult(match.reward, match.assignment, float(match.reward.sum()), story)
-        for name, match in matches.items()
-    }
-    return PageAttempt(episode.name, episode.frames, episode.fps, cost, results)
-
-
-def _best_demo(demos: Sequence[Demo], episodes: Sequence[ShownEpisode], reward: RunReward) -> int:
-    totals = [0.0] * len(demos)
-    for episode in episodes:
-        if episode.step != episodes[0].step:
-            break
-        for k in range(len(demos)):
-            if k in episode.costs:
-                cost = context(episode.costs[k], reward.context, reward.direction)
-                totals[k] += float(matcher(reward.matcher)(cost, **reward.of_demo(k)).reward.sum())
-            else:
-                totals[k] = -np.inf
-    return int(np.argmax(totals))
-
-
-def _setting(text: Any) -> tuple[str, Any]:
-    """A setting written as name=value."""
-    import yaml  # type: ignore[import-untyped, unused-ignore]
-
-    name, _, value = str(text).partition("=")
-    return name.strip(), None if value.strip().lower() == "none" else yaml.safe_load(value)
-
-
-def _last(value: Any) -> Any:
-    """A setting at the end of the run: of "1.0:0.25" the last number."""
-    if not isinstance(value, str):
-        return value
-    try:
-        return float(value.split(":")[-1])
-    except ValueError:
-        return value
+def alone(reward: Reward, episode: ShownEpisode) -> PagePart:
+    """An episode that no demo stands beside: some of its frames, and the reward of every step."""
+    rewards = reward.pay([episode.evidence])[0]
+    chosen = moments(len(episode.frames), STRIP)
+    clip = embed_frames(episode.frames[chosen], STRIP_BYTES)
+    pictures = "".join(
+        f'<img alt="frame {t}" width="9%" src="data:{clip["type"]};base64,{clip["pictures"][place]}">'
+        for t, place in zip(chosen, clip["order"], strict=True)
+    )
+    low, high = min(0.0, float(rewards.min())), max(0.0, float(rewards.max()))
+    points = " ".join(
+        f"{1000 * (t + 0.5) / len(rewards):.1f},{118 - 116 * (value - low) / ((high - low) or 1.0):.1f}"
+        for t, value in enumerate(rewards)
+    )
+    said = (
+        f"{reward.name}: {rewards.sum():.4g} in all, from {rewards.min():.4g} to {rewards.max():.4g} a step"
+    )
+    return PagePart(
+        f'<section class="alone"><h3>{html.escape(episode.name)}</h3><div>{pictures}</div>'
+        f'<svg viewBox="0 0 1000 120" width="100%" role="img" aria-label="reward at every step">'
+        f'<polyline points="{points}" fill="none" stroke="currentColor" stroke-width="2"/></svg>'
+        f'<p class="note">{html.escape(said)}</p></section>'
+    )

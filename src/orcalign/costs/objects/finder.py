@@ -14,8 +14,8 @@ from typing import final
 import numpy as np
 from scipy import ndimage
 
-from orcalign.rewards.journey import Journey, find_journeys
-from orcalign.rewards.thing import (
+from orcalign.costs.objects.journey import Journey, find_journeys
+from orcalign.costs.objects.thing import (
     DIFFERENT,
     FAR,
     FEWEST,

@@ -18,19 +18,14 @@ from typing import final
 import numpy as np
 import numpy.typing as npt
 
+from orcalign.costs.objects.finder import Finder
+from orcalign.costs.objects.journey import COLUMNS
+from orcalign.costs.objects.thing import Found, Frame, Shift
 from orcalign.encoders import Encoder, Progress, num_places
 from orcalign.encoders.protocol import Features, Frames
-from orcalign.rewards.finder import Finder
-from orcalign.rewards.journey import COLUMNS
-from orcalign.rewards.thing import Found, Frame, Shift
-from orcalign.rewards.view_costs import ViewCosts
 
 SIDE = 3 / 8
 """Of the square, as a share of the picture's smaller side."""
-WORST = 1 / 4
-"""Share of the square's places, where only those count that differ most."""
-SCALE = 3 / 8
-"""Floor and temperature, as a share of the demo's reach in each view."""
 UNKNOWN = -1.0
 """In the place of 1 (changed) or 0."""
 
@@ -42,15 +37,13 @@ class ObjectView:
     Things are found in the first frame of what it is given, so it is for whole episodes and whole demos: a row
     depends on its frame and on the first one. `begin` sees an episode frame by frame. Features are those of the whole
     picture, those of each square, for each pixel of each thing whether it has changed (1 or 0; -1 where the thing is
-    hidden in the first frame), and where each thing is that is taken away; `costs` compares them. In a map each place
-    counts the same: what is bright or busy would outweigh the rest.
+    hidden in the first frame), and where each thing is that is taken away; `ViewCosts` compares them. In a map each
+    place counts the same: what is bright or busy would outweigh the rest.
 
     Args:
         encoder: what sees pictures and squares.
         finder: finds the things.
         share: side of the squares as a share of the picture's smaller side.
-        worst: share of a square's places that count, those that differ most (with cosines); 1 for all of them.
-        changes: whether what became of the things counts.
     """
 
     def __init__(
@@ -58,10 +51,8 @@ class ObjectView:
         encoder: Encoder,
         finder: Finder,
         share: float = SIDE,
-        worst: float = 1.0,
-        changes: bool = True,
     ) -> None:
-        self._encoder, self.finder, self._worst, self._changes = encoder, finder, worst, changes
+        self._encoder, self.finder = encoder, finder
         self._places = num_places(encoder)
         self.side = round(share * min(finder.size))
         # In the demo a square does not leave the picture; elsewhere its edge is drawn out.
@@ -92,7 +83,7 @@ class ObjectView:
     def dim(self) -> int:
         """The encoder's for the whole picture and each square, a number for each pixel of a thing, five for a way."""
         journeys = COLUMNS * len(self.finder.journeys)
-        return (1 + len(self.finder.things)) * self._encoder.dim + sum(self._pixels) + journeys
+        return (1 + len(self.finder.things)) * self._encoder.dim + sum(self.pixels) + journeys
 
     @property
     def fingerprint(self) -> str:
@@ -134,13 +125,6 @@ class ObjectView:
         alike = (_places_alike(view, self._places) for view in views)
         return np.concatenate([*alike, *changed, *where], axis=1)
 
-    def costs(self, demo_features: npt.ArrayLike, distance: str = "cosine") -> ViewCosts:
-        """What compares episodes with a demo, both seen by this encoder."""
-        goals = [journey.goal for journey in self.finder.journeys]
-        return ViewCosts(
-            demo_features, distance, self._places, self._worst, self._pixels, goals, self._changes
-        )
-
     def cut(self, frames: Frames) -> tuple[Frames, ...]:
         """The squares of each frame, one for each thing: [T,H,W,3] → [T,S,S,3] each."""
         found = self.finder.find(frames[0])
@@ -159,7 +143,8 @@ class ObjectView:
         return np.ascontiguousarray(frames[:, rows][:, :, columns])
 
     @property
-    def _pixels(self) -> tuple[int, ...]:
+    def pixels(self) -> tuple[int, ...]:
+        """How many each thing has."""
         return tuple(len(thing.body[0]) for thing in self.finder.things)
 
 

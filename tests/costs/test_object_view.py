@@ -10,8 +10,8 @@ from hypothesis.extra.numpy import arrays
 
 from orcalign.encoders import make_encoder
 from orcalign.rewards import Finder, ObjectView, VideoReward
-from orcalign.rewards.thing import blurred
-from orcalign.rewards.view_costs import ChangeCosts, ViewCosts
+from orcalign.costs.objects.thing import blurred
+from orcalign.costs.objects.view_costs import ChangeCosts, ViewCosts
 
 SIZE = 64
 HOME = (26, 34)

@@ -14,8 +14,8 @@ import numpy as np
 import numpy.typing as npt
 from scipy import ndimage
 
+from orcalign.costs.objects.thing import FEWEST, Floats, Frame, Frames, Mask, Pixels, Shift, Thing
 from orcalign.matching.match import FloatArray
-from orcalign.rewards.thing import FEWEST, Floats, Frame, Frames, Mask, Pixels, Shift, Thing
 
 SHADES = 32
 """Of red, green and blue each, that are told apart."""

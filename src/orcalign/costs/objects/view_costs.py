@@ -8,11 +8,11 @@ from typing import final
 import numpy as np
 import numpy.typing as npt
 
+from orcalign.costs.frames import FrameCosts
+from orcalign.costs.objects.journey import COLUMNS, JourneyCosts
 from orcalign.encoders.protocol import Features
 from orcalign.matching import along_path
 from orcalign.matching.match import FloatArray
-from orcalign.rewards.frame_costs import FrameCosts, PlaceCosts
-from orcalign.rewards.journey import COLUMNS, JourneyCosts
 
 MISSING, LAST_CHANGE, LAST_WAY = 3 / 4, 1.0, 2.0
 """What it costs, as a share of the reach, if a thing that has changed or gone in the demo has not; and in the last
@@ -41,8 +41,6 @@ class ViewCosts:
         demo_features: [J, dim], of an `ObjectView`: the whole picture, a square for each thing, pixels of each thing,
             places of each thing that is taken away.
         distance: "cosine" or "euclidean".
-        places: in the map of each view.
-        worst: share of a square's places that count, those that differ most; with cosines.
         pixels: how many each thing has, in the order in which they change in the demo.
         journeys: for each thing that is taken away the number of its goal, or None. A goal stays: what changes in its
             pixels is who passes before it, which another layout has elsewhere, and it is not asked.
@@ -64,8 +62,6 @@ class ViewCosts:
         self,
         demo_features: npt.ArrayLike,
         distance: str = "cosine",
-        places: int = 1,
-        worst: float = 1.0,
         pixels: Sequence[int] = (),
         journeys: Sequence[int | None] = (),
         changes: bool = True,
@@ -76,13 +72,8 @@ class ViewCosts:
         width = (self.dim - sum(beside)) // (1 + len(pixels))
         self._ends = np.cumsum([width] * (1 + len(pixels)) + beside)[:-1]
         self._things = len(pixels)
-        (whole, *squares), changed, where = self._parts(features)
-        by_place = worst < 1 and distance == "cosine"
-        self._views: list[FrameCosts | PlaceCosts] = [FrameCosts(whole, distance)]
-        for square in squares:
-            self._views.append(
-                PlaceCosts(square, places, worst) if by_place else FrameCosts(square, distance)
-            )
+        views, changed, where = self._parts(features)
+        self._views = [FrameCosts(one, distance) for one in views]
         between = [view.between_demo_frames() for view in self._views]
         # A view in which nothing changes has no unit, and all distances in it are 0 anyway.
         self._reach = [float(pairs.max()) or 1.0 for pairs in between]
@@ -97,8 +88,11 @@ class ViewCosts:
         }
         self._journeys = [JourneyCosts(one) for one in where] if changes else []
 
-    def __call__(self, features: npt.ArrayLike) -> FloatArray:
-        """Costs [T, J] of an episode's features [T, dim]; each row depends on the first one as well."""
+    def __call__(self, features: npt.ArrayLike, first: npt.ArrayLike | None = None) -> FloatArray:
+        """Costs [T, J] of an episode's features [T, dim]; each row depends on those of the episode's first frame, which
+        is the first of these unless it is given [dim]."""
+        if first is not None:
+            return self(np.concatenate([np.asarray(first)[None], np.asarray(features)]))[1:]
         rows = np.asarray(features)
         if rows.ndim != 2 or rows.shape[1] != self.dim:
             raise ValueError(

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from orcalign import matching
-from orcalign.rewards import FrameCosts
+from orcalign.costs import FrameCosts
 from orcalign.rewards.frame_costs import PlaceCosts
 
 

@@ -12,16 +12,20 @@ Rounding the directions moves a cosine distance by some 1e-8; two engines of one
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any, final
 
 import numpy as np
 import numpy.typing as npt
 
+from orcalign.costs.model import Frame
+from orcalign.encoders import Encoder, Progress
 from orcalign.matching.costs import distance as distance_named
 from orcalign.matching.inputs import as_float_array
 from orcalign.matching.kernel import kernel, reordering_kernel
 from orcalign.matching.match import FloatArray
 from orcalign.matching.threads import for_chunks
+from orcalign.video import Demo
 
 GRID = 2.0**26
 BLOCK = 256
@@ -86,58 +90,43 @@ class FrameCosts:
 
 
 @final
-class PlaceCosts:
-    """Distances of learner frames to one demo's frames by the places that differ most, in float64.
-
-        cost[t, j] = mean of the largest 1/2 |u - v|^2, u and v the directions of features at one place
-
-    A small thing changes few places; in a mean over all of them it drowns.
+class FrameModel:
+    """The plain cost model: each learner frame against each demo frame, by the distance of their features.
 
     Args:
-        demo_features: [J, C * places], channel by channel.
-        places: in the map.
-        share: of the places, those that count.
-
-    >>> demo = np.array([[1.0, 1.0, 0.0, 0.0], [1.0, 0.0, 0.0, 1.0]])  # two channels, two places
-    >>> PlaceCosts(demo, places=2, share=0.5)(demo).tolist(), PlaceCosts(demo, places=2, share=1.0)(demo).tolist()
-    ([[0.0, 1.0], [1.0, 0.0]], [[0.0, 0.5], [0.5, 0.0]])
+        encoder: what sees the frames; None where features are all that is compared.
+        demos: the videos.
+        distance: "cosine" or "euclidean".
+        features: [J, D] of each demo, where they are known already.
+        progress: told how many demo frames have been encoded.
     """
 
-    def __init__(self, demo_features: npt.ArrayLike, places: int, share: float) -> None:
-        if not 0 < share <= 1:
-            raise ValueError(f"the share of places that count is {share}; it must be above 0 and at most 1.")
-        features = _features(demo_features, "demo_features")
-        self.num_frames, self.dim = features.shape
-        self._places, self._worst = places, max(1, round(share * places))
-        self._demo = self._at_places(features)
-        self._half_squares = _half_squares(self._demo)
+    own_scale = None
 
-    def __call__(self, features: npt.ArrayLike) -> FloatArray:
-        """Costs [T, J] of learner features [T, C * places]."""
-        rows = _features(features, "features")
-        blocks = (rows[start : start + BLOCK] for start in range(0, len(rows), BLOCK))
-        return np.concatenate([self._costs(self._at_places(block)) for block in blocks])
+    def __init__(
+        self,
+        encoder: Encoder | None,
+        demos: Sequence[Demo],
+        distance: str = "cosine",
+        features: Sequence[npt.ArrayLike] | None = None,
+        progress: Progress | None = None,
+    ) -> None:
+        self.encoder: Any = encoder
+        given = [self.encoder(one.frames, progress) for one in demos] if features is None else features
+        self.demo_features = tuple(np.asarray(one) for one in given)
+        self._costs = tuple(FrameCosts(one, distance) for one in self.demo_features)
 
-    def between_demo_frames(self) -> FloatArray:
-        """Costs [J, J] of the demo's frames to one another."""
-        return self._costs(self._demo)
+    def begin(self, first: Frame) -> Encoder:
+        """The encoder: a frame looks the same in whatever episode it is."""
+        return self.encoder
 
-    def _at_places(self, rows: FloatArray) -> FloatArray:
-        """Directions [places, T, C]."""
-        maps = rows.reshape(len(rows), -1, self._places).transpose(2, 0, 1)
-        return directions(maps.reshape(-1, maps.shape[2])).reshape(maps.shape)
+    def compare(self, features: npt.ArrayLike, first: npt.ArrayLike | None = None) -> tuple[FloatArray, ...]:
+        """[T, D] → [T, J] per demo; nothing depends on the first frame."""
+        return tuple(costs(features) for costs in self._costs)
 
-    def _costs(self, unit: FloatArray) -> FloatArray:
-        squares = _half_squares(unit)
-        # [places, T, J]; every product is exact, see above.
-        apart = squares[:, :, None] + self._half_squares[:, None] - unit @ self._demo.transpose(0, 2, 1)
-        apart[(squares == 0)[:, :, None] != (self._half_squares == 0)[:, None]] = 1.0
-        np.clip(apart, 0.0, 2.0, out=apart)
-        # One after the other, in the same order for one row and for many.
-        total = np.zeros(apart.shape[1:])
-        for one in np.sort(apart, axis=0)[self._places - self._worst :]:
-            total += one
-        return total / self._worst
+    def between(self, demo: int) -> FloatArray:
+        """Costs [J, J] of a demo's frames to one another."""
+        return self._costs[demo].between_demo_frames()
 
 
 def directions(features: FloatArray) -> FloatArray:

@@ -10,7 +10,7 @@ from hypothesis.extra.numpy import arrays
 
 from orcalign.encoders import make_encoder
 from orcalign.rewards import Finder, ObjectView, VideoReward
-from orcalign.rewards.journey import COLUMNS, JourneyCosts, find_journeys
+from orcalign.costs.objects.journey import COLUMNS, JourneyCosts, find_journeys
 
 SIZE = 64
 TABLE, BALL, BASKET = (150, 120, 90), (30, 160, 60), (200, 30, 30)

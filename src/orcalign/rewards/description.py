@@ -1,0 +1,154 @@
+"""A reward as plain values, and back: `reward.json` is the only source from which a run's reward is made again."""
+
+from __future__ import annotations
+
+import importlib
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from orcalign.checks import near_miss
+from orcalign.costs import CostModel, FrameModel
+from orcalign.encoders import make_encoder
+from orcalign.files import write_file
+from orcalign.rewards.base import Reward
+from orcalign.rewards.demos import as_demos
+from orcalign.video import Demo
+
+FORMAT = 1
+FILE = "reward.json"
+SCENES = "scenes.npz"
+REWARDS = {
+    "video": "orcalign.rewards.video_reward:VideoReward",
+    "sum": "orcalign.rewards.composed:Sum",
+    "product": "orcalign.rewards.composed:Product",
+    "staged": "orcalign.rewards.composed:Staged",
+}
+"""Kind to module:class; a class of somebody's own is named in the same way."""
+FOUND = "an object was found in the first frames: the end of the video is compared around it"
+NOT_FOUND = (
+    "whole pictures are compared: no object was found in the first frames, or the demo is not one video of the size of "
+    "the drawn frames"
+)
+
+
+def reward_class(kind: str) -> Any:
+    """The class of a kind of reward: one of `REWARDS`, or module:Class, with a class method `from_description`.
+
+    >>> reward_class("video").__name__
+    'VideoReward'
+    >>> reward_class("vidoe")
+    Traceback (most recent call last):
+    ...
+    ValueError: no reward is called 'vidoe'; did you mean 'video'? Known: video, sum, product, staged, or module:Class.
+    """
+    place = REWARDS.get(kind, kind)
+    module, colon, name = place.partition(":")
+    if not colon:
+        known = f"Known: {', '.join(REWARDS)}, or module:Class."
+        raise ValueError(f"no reward is called {kind!r};{near_miss(kind, REWARDS)} {known}")
+    try:
+        found = getattr(importlib.import_module(module), name, None)
+    except ModuleNotFoundError as error:
+        if error.name is None or not (module == error.name or module.startswith(f"{error.name}.")):
+            raise
+        raise ValueError(
+            f"reward {kind!r} names the module {module!r}, which Python does not find; run where it can be imported."
+        ) from None
+    if not (isinstance(found, type) and issubclass(found, Reward) and hasattr(found, "from_description")):
+        raise ValueError(
+            f"reward {kind!r} must name a class derived from orcalign.rewards.Reward that has a class method "
+            "from_description(description, kit)."
+        )
+    return found
+
+
+class Kit:
+    """What rewards are made from beside their description: the demos and first frames in a run's folder.
+
+    Everything is read or made when it is first asked for, and once.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self._demos: tuple[Demo, ...] | None = None
+        self._models: dict[str, SharedModel] = {}
+
+    @property
+    def demos(self) -> tuple[Demo, ...]:
+        """Those of the folder."""
+        if self._demos is None:
+            self._demos = as_demos(str(self.folder / "demo"))
+        return self._demos
+
+    def model(self, costs: dict[str, Any]) -> SharedModel:
+        """The cost model of a description; rewards with the same one share it."""
+        return self._models.setdefault(json.dumps(costs, sort_keys=True), SharedModel(costs, self))
+
+    def make(self, description: dict[str, Any]) -> Reward:
+        """The reward of a description."""
+        made: Reward = reward_class(str(description.get("kind"))).from_description(description, self)
+        return made
+
+
+class SharedModel:
+    """A cost model that is made when it is first needed: who only pays does not need an encoder.
+
+    Args:
+        costs: its description: encoder, size, …, distance, and what of the pictures is compared (look).
+        kit: what it is made from.
+        made: instead of that, the model itself.
+    """
+
+    def __init__(self, costs: dict[str, Any], kit: Kit | None = None, made: CostModel | None = None) -> None:
+        self.costs, self._kit, self.made = costs, kit, made
+        self.note = ""
+
+    def get(self) -> CostModel:
+        """The model."""
+        if self.made is None:
+            assert self._kit is not None
+            self.made = self._make(self._kit, dict(self.costs))
+        return self.made
+
+    def _make(self, kit: Kit, costs: dict[str, Any]) -> CostModel:
+        look, distance = costs.pop("look"), costs.pop("distance")
+        encoder = make_encoder(costs.pop("encoder"), **costs)
+        if look != "whole":
+            from orcalign.costs.objects import ObjectModel
+
+            with np.load(kit.folder / SCENES, allow_pickle=False) as scenes:
+                firsts, nexts = list(scenes["firsts"]), list(scenes["nexts"])
+            found = ObjectModel.learn(
+                encoder, kit.demos, firsts, nexts, distance, follow=look == "object", changes=look != "square"
+            )
+            self.note = NOT_FOUND if found is None else FOUND
+            if found is not None:
+                return found
+        return FrameModel(encoder, kit.demos, distance)
+
+
+def save_description(folder: Path, description: dict[str, Any]) -> None:
+    """Write `reward.json` of a run's folder."""
+    from orcalign import __version__
+
+    values = {"format": FORMAT, "orcalign": __version__, "reward": description}
+    write_file(folder / FILE, (json.dumps(values, indent=1) + "\n").encode())
+
+
+def load_reward(folder: Path) -> Reward:
+    """The reward that `reward.json` of a run's folder describes, as it was when the run began."""
+    path = folder / FILE
+    try:
+        values = json.loads(path.read_text("utf-8"))
+        form, description = values["format"], values["reward"]
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise ValueError(f"{str(path)!r} cannot be read ({error}); the run is damaged.") from None
+    if form != FORMAT:
+        raise ValueError(
+            f"{str(path)!r} was written by orcalign {values.get('orcalign')} in format {form}, and this version reads "
+            f"{FORMAT}; use the version that wrote it."
+        )
+    return Kit(folder).make(description)
