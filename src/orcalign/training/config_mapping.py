@@ -7,6 +7,7 @@ import difflib
 from collections.abc import Mapping
 from typing import Any, get_args, get_type_hints
 
+from orcalign.agents import AgentSettings, find_settings
 from orcalign.training.config import TrainConfig
 
 
@@ -34,6 +35,8 @@ def from_mapping(values: Mapping[str, Any]) -> TrainConfig:
 def _build(kind: Any, values: Any, where: str) -> Any:
     if not isinstance(values, Mapping):
         raise ValueError(f"{where or 'the config'} is {values!r}; it must be a mapping of names to values.")
+    if kind is AgentSettings:
+        kind = find_settings(values.get("agent", "drqv2"))
     hints = get_type_hints(kind)
     for name in values:
         if name not in hints:

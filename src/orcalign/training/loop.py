@@ -202,7 +202,7 @@ class Training:
         self._waited = 0.0
 
     def _keep_policy(self, name: str, weights: dict[str, Any] | None = None, step: int | None = None) -> None:
-        weights = self.learner.agent.policy_weights(True) if weights is None else weights
+        weights = self.learner.agent.policy_weights() if weights is None else weights
         about = {**self._about, "step": self.learner.steps if step is None else step}
         save_policy(self.run.path / f"policy-{name}.safetensors", weights, about)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from orcalign.agents.settings import AgentSettings
+from orcalign.agents import DrQv2Settings
 from orcalign.checks import require
 from orcalign.envs import find_task
 from orcalign.training.config import (
@@ -31,7 +31,7 @@ def paper(task: str) -> TrainConfig:
         demo=DemoConfig(),
         reward=RewardConfig(matcher="orca", critic_only=6000),
         encoder=EncoderConfig(encoder="resnet50", encoder_size=224, encoder_threads=2),
-        agent=AgentSettings(gamma=0.9),
+        agent=DrQv2Settings(gamma=0.9),
         collect=CollectConfig(render="paper", in_flight=0),
         evaluation=EvaluationConfig(),
     )
@@ -48,7 +48,7 @@ def laptop(task: str) -> TrainConfig:
         steps=40_000,
         reward=RewardConfig(critic_only=0.05),
         encoder=EncoderConfig(encoder="efficientnet-lite0", encoder_size=128),
-        agent=AgentSettings(layer_norm=True, batch=128, gamma=0.9),
+        agent=DrQv2Settings(layer_norm=True, batch=128, gamma=0.9),
         collect=CollectConfig(
             frame_size=128, random_steps=500, updates_per_step=1.0, noise="pink", noise_end=0.1
         ),

@@ -11,6 +11,7 @@ from collections import deque
 from collections.abc import Callable
 from typing import Any
 
+from orcalign.agents import find_agent
 from orcalign.checks import Ramp, share_or_count
 from orcalign.envs import choosing_seed, eval_seed, train_seed
 from orcalign.training.collector import Order
@@ -31,22 +32,21 @@ class Schedule:
         random = share_or_count("random_steps", config.collect.random_steps, config.steps)
         self._random = 0 if config.reward.start_from is not None else random
 
-    def give(self, steps: int, weights: Callable[[bool], Weights]) -> list[Order]:
-        """The orders that are due after `steps` agent steps; `weights` gives those of the policy of now, the averaged
-        ones (True) to be judged and the others to explore."""
+    def give(self, steps: int, weights: Callable[[], Weights]) -> list[Order]:
+        """The orders that are due after `steps` agent steps; `weights` gives those of the policy of now."""
         config, given = self._config, []
         if steps >= self.next_evaluation:
             every = config.evaluation.eval_every
             # The next multiple; or the end, which is evaluated in any case.
             later = (steps // every + 1) * every
             self.next_evaluation = min(later, config.steps) if steps < config.steps else 2**62
-            given += self._evaluation(steps, weights(True))
+            given += self._evaluation(steps, weights())
         on_their_way = sum(order.evaluation is None for order in self.pending)
         while (
             on_their_way <= config.collect.in_flight
             and steps + on_their_way * self._agent_steps < config.steps
         ):
-            given.append(self._training(steps, weights(False)))
+            given.append(self._training(steps, weights()))
             on_their_way += 1
         self.pending.extend(given)
         return given
@@ -55,8 +55,8 @@ class Schedule:
         number = self.next_episode
         self.next_episode += 1
         collect = self._config.collect
-        # SAC's policy says itself how far it strays; the noise only gives the direction.
-        own = self._config.agent.agent == "sac"
+        # Where the policy says itself how far it strays, the noise only gives the direction.
+        own = find_agent(self._config.agent.agent).own_spread
         noise = 1.0 if own else Ramp(collect.noise_start, collect.noise_end)(steps / self._config.steps)
         seed = train_seed(number, self._config.seed)
         return Order(number, seed, weights, noise, random=steps < self._random)
