@@ -28,8 +28,8 @@ WORLDS = {
     "window-open": ROOT / "results" / "ablation-window-open.json",
 }
 WHOLE = "orca_progress"
-ADDED = ("progress_sharp", "progress_fine", "progress_best_scale", "progress_stricter", "progress_slow_actor",
-         "progress_averaged", "progress_more_updates", "progress_five_critics", "progress_pretrained")  # fmt: skip
+ADDED = ("progress_sharp", "progress_fine", "progress_best_scale", "progress_stricter",
+         "progress_more_updates", "progress_pretrained")  # fmt: skip
 """Of the ablation, what adds something; the others take something away."""
 FAILS = 0.1
 NAMES = ("all runs as it is", "those of the same seeds")

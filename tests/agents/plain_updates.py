@@ -57,18 +57,7 @@ class Plain:
         return self.mlp(f"{net}.heads.{critic}", x)[:, 0]
 
     def smaller_of_two(self, net, observations, actions):
-        """Two critics; of more, two drawn at random."""
-        pair = (0, 1)
-        if self.settings.critics > 2:
-            pair = torch.randperm(self.settings.critics, generator=self.generator)[:2].tolist()
-        return torch.minimum(*(self.value(net, observations, actions, k) for k in pair))
-
-    def climbed(self, observations, actions):
-        """What the actor is to raise."""
-        if self.settings.critics == 2:
-            return self.smaller_of_two("critic", observations, actions)
-        values = [self.value("critic", observations, actions, k) for k in range(self.settings.critics)]
-        return sum(values) / len(values)
+        return torch.minimum(*(self.value(net, observations, actions, k) for k in range(2)))
 
     def policy(self, observations):
         return self.mlp("actor.layers", self.trunk("actor", observations))
@@ -84,8 +73,7 @@ class Plain:
 
     def learn_critics(self, observations, actions, target):
         losses = [
-            functional.mse_loss(self.value("critic", observations, actions, k), target)
-            for k in range(self.settings.critics)
+            functional.mse_loss(self.value("critic", observations, actions, k), target) for k in range(2)
         ]
         loss = sum(losses) / len(losses)
         self.descend("critic", loss)
@@ -115,7 +103,7 @@ def plain_drqv2(plain, batch):
     critic_loss = plain.learn_critics(observations, actions, returns + discounts * worth)
     raw = plain.policy(observations)
     new = nearby(torch.tanh(raw))
-    actor_loss = -plain.climbed(observations, new).mean()
+    actor_loss = -plain.smaller_of_two("critic", observations, new).mean()
     actor_loss = actor_loss + settings.action_penalty * (raw**2).mean()
     plain.descend("actor", actor_loss)
     plain.follow()
@@ -141,7 +129,7 @@ def plain_sac(plain, batch):
         target = returns + discounts * (worth - alpha * next_log_prob)
     critic_loss = plain.learn_critics(observations, actions, target)
     new, log_prob = drawn(observations)
-    worth = plain.climbed(observations, new)
+    worth = plain.smaller_of_two("critic", observations, new)
     actor_loss = (alpha * log_prob - worth).mean()
     plain.descend("actor", actor_loss)
     if fixed is None:

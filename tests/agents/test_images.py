@@ -4,8 +4,8 @@ import pytest
 import torch
 from torch.nn import functional
 
-from orcalign.agents.images import ImageEncoder, random_shift
-from orcalign.agents.networks import initialise
+from orcalign.agents.drqv2.agent import random_shift
+from orcalign.agents.networks import ImageEncoder, initialise
 
 
 def generator(seed=0):

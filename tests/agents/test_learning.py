@@ -3,7 +3,7 @@
 import pytest
 from agents.trivial_worlds import Spot, TwoSteps, miss_after_learning
 
-from orcalign.agents import AgentSettings
+from orcalign.agents import DrQv2Settings, SACSettings
 
 STATES = {"hidden": 64, "batch": 128, "learning_rate": 1e-3, "n_step": 1, "target_smoothing": 0.05}
 
@@ -11,10 +11,10 @@ STATES = {"hidden": 64, "batch": 128, "learning_rate": 1e-3, "n_step": 1, "targe
 @pytest.mark.parametrize(
     ("settings", "std", "updates"),
     [
-        (AgentSettings(**STATES), 0.3, 3),
-        (AgentSettings(**STATES, bootstrap="gamma", layer_norm=True), 0.3, 3),
-        (AgentSettings(**STATES, agent="sac"), 1.0, 7),
-        (AgentSettings(**STATES, agent="sac", entropy_temperature=0.01), 1.0, 3),
+        (DrQv2Settings(**STATES), 0.3, 3),
+        (DrQv2Settings(**STATES, bootstrap="gamma", layer_norm=True), 0.3, 3),
+        (SACSettings(**STATES), 1.0, 7),
+        (SACSettings(**STATES, entropy_temperature=0.01), 1.0, 3),
     ],
     ids=["drqv2", "drqv2 with LayerNorm", "sac", "sac with fixed temperature"],
 )
@@ -28,7 +28,7 @@ def test_states(settings, std, updates):
 
 @pytest.mark.timeout(120)
 def test_images():
-    settings = AgentSettings(hidden=64, batch=64, learning_rate=1e-3, n_step=1, shift=1)
+    settings = DrQv2Settings(hidden=64, batch=64, learning_rate=1e-3, n_step=1, shift=1)
     before, after = miss_after_learning(
         Spot(), settings, episodes=300, random_episodes=230, updates=3, std=0.3
     )

@@ -2,18 +2,20 @@
 
 import numpy as np
 import pytest
-from agents.counting import SIDE, episode_of, naive_transition, seen
+from agents.counting import SIDE, episode_of, guide_of, naive_transition, seen
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from orcalign.agents import Replay
 
 
-def filled(lengths, capacity, *, images=False, stack=1, terminated=None):
+def filled(lengths, capacity, *, images=False, stack=1, terminated=None, guide_dim=0):
     shape, dtype = ((2, SIDE, SIDE), "uint8") if images else ((2,), "float32")
-    replay = Replay(capacity, shape, dtype, action_dim=2, stack=stack)
+    replay = Replay(capacity, shape, dtype, action_dim=2, stack=stack, guide_dim=guide_dim)
     for number, steps in enumerate(lengths):
-        replay.add(*episode_of(number, steps, images), terminated=bool(terminated and terminated[number]))
+        end = bool(terminated and terminated[number])
+        guide = guide_of(number, steps, guide_dim) if guide_dim else None
+        replay.add(*episode_of(number, steps, images), terminated=end, guide=guide)
     return replay
 
 
@@ -87,6 +89,115 @@ def test_relabelling_reaches_every_kept_transition_and_no_other(episodes, capaci
     check_every_row(
         replay, lengths, terminated, n_step=n_step, gamma=0.9, bootstrap="gamma^n", images=False, label=1
     )
+
+
+@settings(max_examples=60)
+@given(
+    episodes=episodes,
+    capacity=st.integers(9, 40),
+    n_step=st.integers(1, 6),
+    guide_dim=st.integers(1, 3),
+    relabelled=st.booleans(),
+)
+def test_each_observation_comes_with_its_own_guide(episodes, capacity, n_step, guide_dim, relabelled):
+    """And what is drawn is otherwise what is drawn without one."""
+    lengths, terminated = [steps for steps, _ in episodes], [end for _, end in episodes]
+    plain = filled(lengths, capacity, terminated=terminated)
+    guided = filled(lengths, capacity, terminated=terminated, guide_dim=guide_dim)
+    if relabelled:
+        kept = range(guided.first_episode, guided.first_episode + guided.num_episodes)
+        guided.set_guides(np.concatenate([guide_of(k, lengths[k], guide_dim, label=1) for k in kept]))
+    without, batch = (replay.sample(np.random.default_rng(7), 80, n_step, 0.9) for replay in (plain, guided))
+    for name in ("actions", "returns", "discounts"):
+        np.testing.assert_array_equal(getattr(batch, name), getattr(without, name))
+    for name in ("observations", "next_observations"):
+        got, wanted = getattr(batch, name), getattr(without, name)
+        assert got.dtype == np.float32
+        np.testing.assert_array_equal(got[:, :2], wanted)
+        guides = [
+            guide_of(number, lengths[number], guide_dim, relabelled)[step]
+            for number, step in wanted.astype(int)
+        ]
+        np.testing.assert_array_equal(got[:, 2:], guides)
+
+
+def test_a_guide_by_hand():
+    """Two episodes of two steps and of one: the third and the last guide are those of final observations."""
+    replay = Replay(3, (1,), "float32", action_dim=1, guide_dim=1)
+    replay.add([[0], [1], [2]], [[0], [1]], [0, 0], terminated=False, guide=[[10], [11], [12]])
+    replay.add([[3], [4]], [[3]], [0], terminated=False, guide=[[13], [14]])
+
+    def pairs():
+        batch = replay.sample(np.random.default_rng(0), 60, n_step=1, gamma=0.5)
+        return {
+            (*seen, *after)
+            for seen, after in zip(batch.observations.tolist(), batch.next_observations.tolist(), strict=True)
+        }
+
+    assert pairs() == {(0, 10, 1, 11), (1, 11, 2, 12), (3, 13, 4, 14)}
+    replay.set_guides([[20], [21], [22], [23], [24]])
+    assert pairs() == {(0, 20, 1, 21), (1, 21, 2, 22), (3, 23, 4, 24)}
+
+
+@pytest.mark.parametrize(
+    ("guide", "words"),
+    [
+        (None, r"guide has the shape \(0,\), but 5 observations and a guide_dim of 3 need \(5, 3\)"),
+        (np.zeros((4, 3)), r"shape \(4, 3\), but 5 observations .* need \(5, 3\)"),
+        (np.zeros((5, 2)), r"shape \(5, 2\), but 5 observations .* need \(5, 3\)"),
+        (np.diag([1, np.nan, 1, 1, 1])[:, :3], "guide of observation 1 is .*nan.*; guides must be finite"),
+    ],
+    ids=["none", "one short", "too narrow", "no number"],
+)
+def test_a_wrong_guide_is_refused_and_nothing_changes(guide, words):
+    replay = Replay(4, (2,), "float32", action_dim=2, guide_dim=3)
+    episode = episode_of(0, 4, False)
+    with pytest.raises(ValueError, match=words):
+        replay.add(*episode, terminated=False, guide=guide)
+    assert replay.num_transitions == replay.num_episodes == 0
+    replay.add(*episode, terminated=False, guide=np.ones((5, 3)))
+    with pytest.raises(ValueError, match=words):
+        replay.set_guides(() if guide is None else guide)
+    with pytest.raises(ValueError, match=words):
+        # Nothing is evicted for it, either.
+        replay.add(*episode, terminated=False, guide=guide)
+    assert replay.first_episode == 0
+    assert (replay.sample(np.random.default_rng(0), 9, 1, 0.9).observations[:, 2:] == 1).all()
+
+
+def test_a_guide_is_for_states_alone():
+    for shape, dtype, stack in (((2, 4, 4), "float32", 1), ((2,), "uint8", 1), ((2,), "float32", 3)):
+        with pytest.raises(ValueError, match=r"guide_dim is 1, .* a guide needs float32 states \(D,\)"):
+            Replay(9, shape, dtype, action_dim=1, stack=stack, guide_dim=1)
+    with pytest.raises(ValueError, match="guide_dim is -1"):
+        Replay(9, (2,), "float32", action_dim=1, guide_dim=-1)
+    replay = Replay(9, (2,), "float32", action_dim=2)
+    with pytest.raises(ValueError, match="a guide_dim of 0 need none"):
+        replay.add(*episode_of(0, 4, False), terminated=False, guide=np.zeros((5, 0)))
+    with pytest.raises(ValueError, match="a guide_dim of 0 need none"):
+        replay.set_guides(np.zeros((0, 0)))
+
+
+@settings(max_examples=60)
+@given(before=episodes, after=episodes, capacity=st.integers(9, 40), images=st.booleans())
+def test_what_was_forgotten_is_never_drawn_and_is_counted(before, after, capacity, images):
+    lengths = [steps for steps, _ in before]
+    replay = filled(lengths, capacity, images=images)
+    replay.forget()
+    assert (replay.num_transitions, replay.num_episodes, replay.first_episode) == (0, 0, len(before))
+    assert replay.lengths.tolist() == []
+    with pytest.raises(ValueError, match="replay is empty"):
+        replay.sample(np.random.default_rng(0), 1, 1, 0.9)
+    replay.set_rewards([])
+    more, ends = [steps for steps, _ in after], [end for _, end in after]
+    for number, (steps, end) in enumerate(after):
+        replay.add(*episode_of(number, steps, images), terminated=end)
+    kept = kept_episodes(more, capacity)
+    assert replay.first_episode == len(before) + kept[0]
+    drawn = check_every_row(
+        replay, more, ends, n_step=2, gamma=0.9, bootstrap="gamma^n", images=images, draws=40
+    )
+    assert {number for number, _ in drawn} <= set(kept)
 
 
 def test_a_table_by_hand():
@@ -213,7 +324,7 @@ def test_other_errors_say_what_to_do():
         replay.set_rewards(np.zeros(3))
     with pytest.raises(ValueError, match="reward of transition 1 is inf"):
         replay.set_rewards([0, np.inf, 0, 0])
-    with pytest.raises(ValueError, match="it must be 'gamma\\^n' or 'gamma'"):
+    with pytest.raises(ValueError, match="bootstrap is 'n'; Known: gamma\\^n, gamma"):
         replay.sample(np.random.default_rng(0), 1, 1, 0.9, "n")
     with pytest.raises(ValueError, match="capacity is 0"):
         Replay(0, (2,), "float32", action_dim=2)

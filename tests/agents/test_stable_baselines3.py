@@ -5,10 +5,10 @@ import numpy as np
 import pytest
 from scipy.stats import ttest_ind
 
-from orcalign.agents import AgentSettings, Replay, make_agent, make_policy
+from orcalign.agents import Replay, SACSettings, make_agent, make_policy
 
 STEPS, RANDOM_STEPS, EPISODE = 6000, 400, 200
-SETTINGS = AgentSettings(agent="sac", hidden=64, trunk=0, learning_rate=1e-3, n_step=1, batch=128)
+SETTINGS = SACSettings(hidden=64, trunk=0, learning_rate=1e-3, n_step=1, batch=128)
 
 
 def play(env, seed, act):

@@ -6,13 +6,12 @@ import torch
 from agents.batches import random_batch
 from safetensors.torch import load_file, save_file
 
-from orcalign.agents import AgentSettings, make_agent, make_policy
+from orcalign.agents import DrQv2Settings, SACSettings, make_agent, make_policy
 
 CASES = {
-    "drqv2": (AgentSettings(hidden=16), (5,)),
-    "drqv2 averaged": (AgentSettings(hidden=16, policy_average=0.25), (5,)),
-    "drqv2 images": (AgentSettings(hidden=16), (3, 16, 18)),
-    "sac": (AgentSettings(agent="sac", hidden=16, layer_norm=True), (5,)),
+    "drqv2": (DrQv2Settings(hidden=16), (5,)),
+    "drqv2 images": (DrQv2Settings(hidden=16), (3, 16, 18)),
+    "sac": (SACSettings(hidden=16, layer_norm=True), (5,)),
 }
 cases = pytest.mark.parametrize("case", CASES)
 
@@ -102,10 +101,8 @@ def test_a_second_stage_takes_the_networks_and_nothing_else(case):
     second.load_networks(first.state())
     old, new, untouched = first.state(), second.state(), fresh.state()
     for name, tensor in new.items():
-        # The average begins anew, at the actor that was handed on.
-        origin = name.removeprefix("averaged.")
-        handed_on = origin.split(".")[0] in ("encoder", "actor", "critic", "target")
-        assert torch.equal(tensor, (old if handed_on else untouched)[origin]), name
+        handed_on = name.split(".")[0] in ("encoder", "actor", "critic", "target")
+        assert torch.equal(tensor, (old if handed_on else untouched)[name]), name
     second.update(random_batch(0, CASES[case][1]), update_actor=False)
 
 
@@ -136,7 +133,7 @@ def test_a_policy_acts_as_the_agents_actor_does(case):
 )
 def test_a_state_is_answered_without_torch_where_that_can_be(changes, by_hand, monkeypatch):
     """The same actions, and new weights count at once; whoever lacks trunk or LayerNorm is asked through torch."""
-    settings = AgentSettings(**{"hidden": 24, "layer_norm": True, **changes})
+    settings = DrQv2Settings(**{"hidden": 24, "layer_norm": True, **changes})
     policy = make_policy(settings, (5,), 2)
     rng = np.random.default_rng(0)
     for seed in range(2):
@@ -178,8 +175,8 @@ def test_noise_is_added_by_drqv2_and_scaled_by_sac():
 def test_wrong_states_are_refused_and_nothing_changes():
     agent = made("drqv2")
     before = agent.state()
-    wide = make_agent(AgentSettings(hidden=17), (5,), 2, 0).state()
-    normed = make_agent(AgentSettings(hidden=16, layer_norm=True), (5,), 2, 0)
+    wide = make_agent(DrQv2Settings(hidden=17), (5,), 2, 0).state()
+    normed = make_agent(DrQv2Settings(hidden=16, layer_norm=True), (5,), 2, 0)
     with pytest.raises(
         ValueError, match=r"'actor.layers.0.weight' has the shape \(17, 50\), .* needs \(16, 50\)"
     ):

@@ -1,7 +1,6 @@
 """Updates do what the papers say, compared with versions that hide nothing."""
 
 import itertools
-import re
 
 import numpy as np
 import pytest
@@ -9,31 +8,28 @@ import torch
 from agents.batches import random_batch
 from agents.plain_updates import Plain, plain_drqv2, plain_sac
 
-from orcalign.agents import AgentSettings, make_agent
+from orcalign.agents import DrQv2Settings, SACSettings, find_settings, make_agent
 from orcalign.agents.networks import Dense, initialise
-from orcalign.agents.optimiser import Adam
+from orcalign.agents.parameters import Adam
 
 PLAIN = {"drqv2": plain_drqv2, "sac": plain_sac}
 
 
-@pytest.mark.parametrize("agent", ["drqv2", "sac"])
 @pytest.mark.parametrize(
-    "changes",
+    ("agent", "changes"),
     [
-        {},
-        {"layer_norm": True},
-        {"trunk": 0},
-        {"critics": 3},
-        {"critics": 5, "layer_norm": True},
-        {"action_penalty": 0.5},
-        {"action_penalty": 0.5, "layer_norm": True},
-        {"target_noise": 0.5, "target_smoothing": 0.3},
-        {"entropy_temperature": 0.2, "learning_rate": 0.01},
+        *itertools.product(
+            ("drqv2", "sac"), ({}, {"layer_norm": True}, {"trunk": 0}, {"target_smoothing": 0.3})
+        ),
+        ("drqv2", {"action_penalty": 0.5}),
+        ("drqv2", {"action_penalty": 0.5, "layer_norm": True}),
+        ("drqv2", {"target_noise": 0.5, "target_smoothing": 0.3}),
+        ("sac", {"entropy_temperature": 0.2, "learning_rate": 0.01}),
     ],
     ids=str,
 )
 def test_updates_agree_with_the_plain_version(agent, changes):
-    settings = AgentSettings(**{"agent": agent, "hidden": 24, "trunk": 10, "learning_rate": 1e-3, **changes})
+    settings = find_settings(agent)(**{"hidden": 24, "trunk": 10, "learning_rate": 1e-3, **changes})
     learner = make_agent(settings, (5,), 2, seed=3)
     start = learner.state()
     plain = Plain(start, settings, start["generator"])
@@ -49,11 +45,9 @@ def test_updates_agree_with_the_plain_version(agent, changes):
             )
 
 
-@pytest.mark.parametrize(
-    "changes", [{}, {"action_penalty": 0.5}, {"policy_average": 0.2}, {"critics": 5}], ids=str
-)
+@pytest.mark.parametrize("changes", [{}, {"action_penalty": 0.5}], ids=str)
 def test_gradients_by_hand_are_those_of_autograd(changes):
-    settings = AgentSettings(hidden=24, trunk=10, layer_norm=True, learning_rate=1e-3, **changes)
+    settings = DrQv2Settings(hidden=24, trunk=10, layer_norm=True, learning_rate=1e-3, **changes)
     by_hand, by_autograd = (make_agent(settings, (5,), 2, seed=3) for _ in range(2))
     by_autograd._by_hand.can = lambda batch: False
     for number, size in enumerate((16, 16, 5, 16, 1)):
@@ -70,8 +64,8 @@ def test_gradients_by_hand_are_those_of_autograd(changes):
 
 @pytest.mark.parametrize(
     ("settings", "shape"),
-    [(AgentSettings(hidden=8), (5,)), (AgentSettings(hidden=8, layer_norm=True, trunk=0), (5,)),
-     (AgentSettings(hidden=8, layer_norm=True), (3, 84, 84))],
+    [(DrQv2Settings(hidden=8), (5,)), (DrQv2Settings(hidden=8, layer_norm=True, trunk=0), (5,)),
+     (DrQv2Settings(hidden=8, layer_norm=True), (3, 84, 84))],
 )  # fmt: skip
 def test_what_is_not_written_out_is_left_to_autograd(settings, shape):
     agent = make_agent(settings, shape, 2, seed=0)
@@ -81,7 +75,7 @@ def test_what_is_not_written_out_is_left_to_autograd(settings, shape):
 
 
 def test_no_number_stays_no_number():
-    agent = make_agent(AgentSettings(hidden=8, layer_norm=True), (5,), 2, seed=0)
+    agent = make_agent(DrQv2Settings(hidden=8, layer_norm=True), (5,), 2, seed=0)
     batch = random_batch(0)
     batch.observations[3, 2] = np.nan
     metrics = agent.update(batch)
@@ -91,7 +85,7 @@ def test_no_number_stays_no_number():
 
 @pytest.mark.parametrize("agent", ["drqv2", "sac"])
 def test_the_actor_waits_when_it_is_told_to(agent):
-    learner = make_agent(AgentSettings(agent=agent, hidden=16), (5,), 2, seed=0)
+    learner = make_agent(find_settings(agent)(hidden=16), (5,), 2, seed=0)
     before = learner.state()
     metrics = learner.update(random_batch(0), update_actor=False)
     after = learner.state()
@@ -105,55 +99,28 @@ def test_the_actor_waits_when_it_is_told_to(agent):
     assert {"actor", "actor_adam"} <= changed
 
 
-@pytest.mark.parametrize("agent", ["drqv2", "sac"])
-def test_the_averaged_policy_follows_the_actor_slowly(agent):
-    """By the textbook's formula; an update that spares the actor spares its average, too."""
-    learner = make_agent(AgentSettings(agent=agent, hidden=16, policy_average=0.25), (5,), 2, seed=0)
-    wanted = learner.policy_weights()
-    for number, update_actor in enumerate((True, False, True, True)):
-        learner.update(random_batch(number), update_actor)
-        if update_actor:
-            now = learner.policy_weights()
-            wanted = {name: 0.75 * wanted[name] + 0.25 * now[name] for name in now}
-    got = learner.policy_weights(averaged=True)
-    assert got.keys() == wanted.keys()
-    for name in wanted:
-        np.testing.assert_allclose(got[name], wanted[name], rtol=1e-5, atol=1e-7)
-    assert not np.allclose(got["actor.layers.0.weight"], learner.policy_weights()["actor.layers.0.weight"])
-
-
-def test_without_averaging_there_is_one_policy():
-    learner = make_agent(AgentSettings(hidden=16), (5,), 2, seed=0)
-    learner.update(random_batch(0))
-    now, averaged = learner.policy_weights(), learner.policy_weights(averaged=True)
-    assert all(np.array_equal(now[name], averaged[name]) for name in now)
-    assert not any(name.startswith("averaged") for name in learner.state())
-
-
 def test_a_fixed_temperature_stays():
-    learner = make_agent(AgentSettings(agent="sac", hidden=16, entropy_temperature=0.25), (5,), 2, seed=0)
+    learner = make_agent(SACSettings(hidden=16, entropy_temperature=0.25), (5,), 2, seed=0)
     for number in range(3):
         assert learner.update(random_batch(number))["alpha"].item() == 0.25
-    free = make_agent(AgentSettings(agent="sac", hidden=16, learning_rate=0.1), (5,), 2, seed=0)
+    free = make_agent(SACSettings(hidden=16, learning_rate=0.1), (5,), 2, seed=0)
     assert free.update(random_batch(0))["alpha"].item() == 1
     assert free.update(random_batch(1))["alpha"].item() != 1
 
 
 def test_metrics_are_detached_scalars():
     for agent in ("drqv2", "sac"):
-        metrics = make_agent(AgentSettings(agent=agent, hidden=16), (5,), 2, seed=0).update(random_batch(0))
+        metrics = make_agent(find_settings(agent)(hidden=16), (5,), 2, seed=0).update(random_batch(0))
         for value in metrics.values():
             assert value.shape == ()
             assert not value.requires_grad
 
 
-@pytest.mark.parametrize("critics", [2, 4])
-def test_critics_are_different_ones(critics):
-    weights = make_agent(AgentSettings(hidden=16, critics=critics), (5,), 2, seed=0).state()
-    layers = [value for name, value in weights.items() if re.fullmatch(r"critic\.heads\.\d\.0\.weight", name)]
-    assert [tuple(layer.shape) for layer in layers] == [(16, 52)] * critics
-    for one, other in itertools.combinations(layers, 2):
-        assert not torch.allclose(one, other)
+def test_critics_are_different_ones():
+    weights = make_agent(DrQv2Settings(hidden=16), (5,), 2, seed=0).state()
+    one, other = (weights[f"critic.heads.{k}.0.weight"] for k in range(2))
+    assert one.shape == other.shape == (16, 52)
+    assert not torch.allclose(one, other)
 
 
 def test_adam_is_torchs():

@@ -81,14 +81,14 @@ def test_warmup_leaves_nothing_to_compile(tmp_path):
     score = """
 import numpy as np
 from orcalign.rewards import VideoReward
-from orcalign.agents import AgentSettings, make_agent, make_policy
+from orcalign.agents import DrQv2Settings, make_agent, make_policy
 from orcalign.envs.rendering.compose import compose, shrink
 frames = np.random.default_rng(0).integers(0, 255, (5, 40, 48, 3), np.uint8)
 for matcher in ("orca", "temporal_ot", "dtw"):
     VideoReward(frames, encoder="pixels", matcher=matcher)(frames)
 small, depth = shrink(frames[0, :, :40].copy(), 2, flip=True), np.zeros((40, 40), np.float32)
 compose(frames[0], depth, frames[1], depth, small, 2, flip=True)
-settings = AgentSettings(hidden=8, layer_norm=True)
+settings = DrQv2Settings(hidden=8, layer_norm=True)
 policy = make_policy(settings, (5,), action_dim=2)
 policy.load(make_agent(settings, (5,), action_dim=2, seed=0).policy_weights())
 policy.act(np.zeros(5), np.zeros(2))

@@ -19,7 +19,7 @@ def small_config(steps=420, **reward):
         config,
         steps=steps,
         reward=replace(config.reward, **given),
-        agent=replace(config.agent, hidden=16, batch=16, actor_every=2, policy_average=0.05),
+        agent=replace(config.agent, hidden=16, batch=16),
         collect=replace(config.collect, learning_starts=60, random_steps=60, relabel_every=3, replay=300),
         evaluation=replace(config.evaluation, eval_every=150, eval_episodes=3, eval_shown=1),
     )

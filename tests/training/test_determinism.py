@@ -36,7 +36,7 @@ def test_the_episode_is_played_with_the_weights_that_the_schedule_says():
     schedule = Schedule(small_config(steps=300), agent_steps=30)
     played = {}
     for rounds in range(10):
-        for order in schedule.give(30 * rounds, lambda averaged, rounds=rounds: {"after": rounds}):
+        for order in schedule.give(30 * rounds, lambda rounds=rounds: {"after": rounds}):
             if order.evaluation is None:
                 played[order.number] = order.weights["after"]
         while schedule.pending and schedule.pending[0].evaluation is not None:
@@ -54,7 +54,7 @@ def test_a_checkpoint_is_chosen_on_seeds_that_are_not_reported(in_process):
     from orcalign.envs import choosing_seed, eval_seed
     from orcalign.training.schedule import Schedule
 
-    orders = [o for o in Schedule(small_config(), 30).give(0, lambda averaged: {}) if o.evaluation == 0]
+    orders = [o for o in Schedule(small_config(), 30).give(0, lambda: {}) if o.evaluation == 0]
     assert [o.seed for o in orders] == [eval_seed(k) for k in range(3)] + [choosing_seed(k) for k in range(5)]
     assert [o.show for o in orders] == [True] + 7 * [False]
     records = list(in_process.records("evaluation"))

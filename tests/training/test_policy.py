@@ -56,15 +56,10 @@ def test_it_acts_as_the_evaluation_did(run, which):
             np.testing.assert_array_equal(reward.frame_costs[0](reward.encoder(frames)), kept[f"cost_{k}"])
 
 
-def test_the_averaged_policy_is_kept_and_the_actor_learns_every_second_time(run):
+def test_the_last_policy_is_that_of_the_last_checkpoint(run):
     tensors = Checkpoints(run.path / "checkpoints").latest().tensors
-    kept = read_policy(run.path / "policy-last.safetensors")[0]
-    for name, weight in kept.items():
-        np.testing.assert_array_equal(weight, tensors[f"agent/averaged.{name}"])
-    assert not np.array_equal(kept["actor.layers.0.weight"], tensors["agent/actor.layers.0.weight"])
-    critic, actor = (tensors[f"agent/{name}_adam.steps"].item() for name in ("critic", "actor"))
-    assert 0 < actor <= critic / 2 + 1
-    assert critic > 100
+    for name, weight in read_policy(run.path / "policy-last.safetensors")[0].items():
+        np.testing.assert_array_equal(weight, tensors[f"agent/{name}"])
 
 
 def test_actions_are_those_of_the_collector_bit_by_bit(run):

@@ -7,11 +7,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from orcalign.agents.batch import Batch
-from orcalign.agents.noise import episode_noise, linear_schedule
-from orcalign.agents.protocol import Agent
-from orcalign.agents.registry import AGENTS, find_agent, make_agent, make_policy
+from orcalign.agents.drqv2 import DrQv2Settings
+from orcalign.agents.noise import episode_noise
+from orcalign.agents.protocol import Agent, Batch
+from orcalign.agents.registry import AGENTS, find_agent, find_settings, make_agent, make_policy, switch_agent
 from orcalign.agents.replay import Replay
+from orcalign.agents.sac import SACSettings
 from orcalign.agents.settings import AgentSettings
 
 if TYPE_CHECKING:
@@ -22,13 +23,16 @@ __all__ = [
     "Agent",
     "AgentSettings",
     "Batch",
+    "DrQv2Settings",
     "Policy",
     "Replay",
+    "SACSettings",
     "episode_noise",
     "find_agent",
-    "linear_schedule",
+    "find_settings",
     "make_agent",
     "make_policy",
+    "switch_agent",
 ]
 
 

@@ -5,20 +5,16 @@ from __future__ import annotations
 import copy
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any, cast
 
 import numpy as np
 import torch
 from torch import Tensor, nn
 
-from orcalign.agents.batch import Batch
-from orcalign.agents.networks import initialise
-from orcalign.agents.optimiser import Adam
-from orcalign.agents.targets import smooth
-from orcalign.agents.weights import copied, load_tensors, load_weights, named_parameters
-
-if TYPE_CHECKING:
-    from orcalign.agents.settings import AgentSettings
+from orcalign.agents.networks import Critic, initialise
+from orcalign.agents.parameters import Adam, copied, load_tensors, load_weights, named_parameters
+from orcalign.agents.protocol import Batch
+from orcalign.agents.settings import AgentSettings
 
 ACTING = ("encoder", "actor")
 """Networks that a policy needs."""
@@ -45,25 +41,20 @@ class Learner(ABC):
         self.device = device
         self.generator = torch.Generator(device)
         self.generator.manual_seed(int(torch.randint(2**62, (), generator=weights)))
-        target = copy.deepcopy(networks["critic"]).requires_grad_(False)
+        self.target = cast(Critic, copy.deepcopy(networks["critic"])).requires_grad_(False)
+        """The critics' slow copies, which keep them from chasing themselves."""
         self._networks = {
-            name: network.to(device) for name, network in (*networks.items(), ("target", target))
+            name: network.to(device) for name, network in (*networks.items(), ("target", self.target))
         }
-        self._averaged: nn.ModuleDict | None = None
-        """Slow copies of the networks that act."""
-        if settings.policy_average > 0:
-            self._averaged = copy.deepcopy(self._acting()).requires_grad_(False)
-            self._networks["averaged"] = self._averaged
         self._optimisers: dict[str, Adam] = {}
 
     @abstractmethod
     def update(self, batch: Batch[Any], update_actor: bool = True) -> dict[str, Tensor]:
         """Learn from one batch, see `Agent`."""
 
-    def policy_weights(self, averaged: bool = False) -> dict[str, np.ndarray]:
+    def policy_weights(self) -> dict[str, np.ndarray]:
         """Copies of the weights that `Policy.load` needs, see `Agent`."""
-        chosen = self._averaged if averaged and self._averaged is not None else self._acting()
-        acting = dict(chosen.items())
+        acting = {name: self._networks[name] for name in ACTING}
         # Memory of NumPy's own: an array over torch's is let go of in C++, and a thread that does so while Python
         # shuts down (the one that feeds a queue) takes the whole process with it.
         return {name: parameter.detach().cpu().numpy().copy() for name, parameter in named_parameters(acting)}
@@ -81,15 +72,6 @@ class Learner(ABC):
     def load_networks(self, state: Mapping[str, Tensor]) -> None:
         """Take encoder, actor, critics and targets of another run; the rest stays fresh."""
         load_weights({name: self._networks[name] for name in HANDED_ON}, state)
-        self._average(1.0)
-
-    def _average(self, share: float) -> None:
-        """Move the slow copies by ``share`` of the way towards the networks that act."""
-        if self._averaged is not None:
-            smooth(self._averaged, self._acting(), share)
-
-    def _acting(self) -> nn.ModuleDict:
-        return nn.ModuleDict({name: self._networks[name] for name in ACTING})
 
     def _tensors(self) -> dict[str, Tensor]:
         tensors: dict[str, Tensor] = dict(named_parameters(self._networks))

@@ -9,13 +9,13 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from orcalign.agents.images import Convolution, ImageEncoder
-
 if TYPE_CHECKING:
     from orcalign.agents.settings import AgentSettings
 
-LOG_STD = (-20.0, 2.0)
-"""Bounds of a Gaussian policy's log standard deviation: beyond them probabilities overflow."""
+CHANNELS = 32
+STRIDES = (2, 1, 1, 1)
+SMALLEST = 15
+"""Pixels that the four convolutions need."""
 
 
 class Dense(nn.Module):
@@ -29,6 +29,20 @@ class Dense(nn.Module):
     def forward(self, x: Tensor) -> Tensor:
         """[B, inputs] → [B, outputs]."""
         return functional.linear(x, self.weight, self.bias)
+
+
+class Convolution(nn.Module):
+    """3x3 convolution [B, inputs, H, W] → [B, outputs, H', W']; draws nothing from the global generator."""
+
+    def __init__(self, inputs: int, outputs: int, stride: int) -> None:
+        super().__init__()
+        self.weight = nn.Parameter(torch.empty(outputs, inputs, 3, 3))
+        self.bias = nn.Parameter(torch.empty(outputs))
+        self.stride = stride
+
+    def forward(self, x: Tensor) -> Tensor:
+        """[B, inputs, H, W] → [B, outputs, H', W']."""
+        return functional.conv2d(x, self.weight, self.bias, self.stride)
 
 
 class Norm(nn.Module):
@@ -57,11 +71,13 @@ class Trunk(nn.Module):
         return torch.tanh(self.norm(self.dense(x)))
 
 
-def _trunk(inputs: int, size: int) -> tuple[nn.Module, int]:
+def make_trunk(inputs: int, size: int) -> tuple[nn.Module, int]:
+    """A trunk, or nothing for size 0; and how many features [B, ...] come out of it."""
     return (Trunk(inputs, size), size) if size else (nn.Identity(), inputs)
 
 
-def _head(inputs: int, outputs: int, settings: AgentSettings) -> nn.Sequential:
+def make_head(inputs: int, outputs: int, settings: AgentSettings) -> nn.Sequential:
+    """[B, inputs] → [B, outputs], by two hidden layers and one that only adds up."""
     layers: list[nn.Module] = []
     for size in (inputs, settings.hidden):
         layers.append(Dense(size, settings.hidden))
@@ -76,8 +92,8 @@ class Actor(nn.Module):
 
     def __init__(self, features: int, action_dim: int, settings: AgentSettings) -> None:
         super().__init__()
-        self.trunk, inputs = _trunk(features, settings.trunk)
-        self.layers = _head(inputs, action_dim, settings)
+        self.trunk, inputs = make_trunk(features, settings.trunk)
+        self.layers = make_head(inputs, action_dim, settings)
 
     def forward(self, features: Tensor) -> Tensor:
         """[B, D] → [B, A]."""
@@ -94,46 +110,20 @@ class Actor(nn.Module):
         return actions if noise is None else (actions + noise).clamp(-1, 1)
 
 
-class GaussianActor(nn.Module):
-    """Stochastic policy: features [B, D] → mean and standard deviation [B, A] before a tanh."""
-
-    def __init__(self, features: int, action_dim: int, settings: AgentSettings) -> None:
-        super().__init__()
-        self.trunk, inputs = _trunk(features, settings.trunk)
-        self.layers = _head(inputs, 2 * action_dim, settings)
-
-    def forward(self, features: Tensor) -> tuple[Tensor, Tensor]:
-        """[B, D] → mean [B, A], log standard deviation [B, A]."""
-        mean, log_std = self.layers(self.trunk(features)).chunk(2, dim=-1)
-        return mean, log_std.clamp(*LOG_STD)
-
-    def act(self, features: Tensor, noise: Tensor | None) -> Tensor:
-        """The mean's action; ``noise`` [B, A] of variance 1 makes it a draw from the policy."""
-        mean, log_std = self(features)
-        return torch.tanh(mean if noise is None else mean + log_std.exp() * noise)
-
-    def sample(self, features: Tensor, generator: torch.Generator) -> tuple[Tensor, Tensor]:
-        """Actions [B, A] drawn from the policy, and their log probability [B]."""
-        mean, log_std = self(features)
-        noise = torch.empty_like(mean).normal_(generator=generator)
-        raw = mean + log_std.exp() * noise
-        # log(1 - tanh(raw)^2), in a form that does not lose everything where tanh is nearly 1.
-        log_slope = 2 * (math.log(2) - raw - functional.softplus(-2 * raw))
-        log_prob = -0.5 * noise**2 - log_std - 0.5 * math.log(2 * math.pi) - log_slope
-        return torch.tanh(raw), log_prob.sum(-1)
-
-
 class Critic(nn.Module):
-    """Values of actions, by each critic: features [B, D], actions [B, A] → [critics, B]."""
+    """Values of actions, by each of two critics: features [B, D], actions [B, A] → [2, B].
+
+    The smaller one counts: it does not run away upwards as one alone does.
+    """
 
     def __init__(self, features: int, action_dim: int, settings: AgentSettings) -> None:
         super().__init__()
-        self.trunk, inputs = _trunk(features, settings.trunk)
+        self.trunk, inputs = make_trunk(features, settings.trunk)
         # One after the other: with one stacked tensor for all, LayerNorm has no fused kernel, and takes longer.
-        self.heads = nn.ModuleList(_head(inputs + action_dim, 1, settings) for _ in range(settings.critics))
+        self.heads = nn.ModuleList(make_head(inputs + action_dim, 1, settings) for _ in range(2))
 
     def forward(self, features: Tensor, actions: Tensor) -> Tensor:
-        """[B, D], [B, A] → [critics, B]."""
+        """[B, D], [B, A] → [2, B]."""
         both = torch.cat([self.trunk(features), actions], dim=-1)
         return torch.cat([head(both) for head in self.heads], dim=-1).T
 
@@ -148,6 +138,42 @@ class StateEncoder(nn.Module):
     def forward(self, observations: Tensor) -> Tensor:
         """[B, D] → [B, D]."""
         return observations
+
+
+class ImageEncoder(nn.Module):
+    """Four convolutions: uint8 [B, C, H, W] → features [B, size].
+
+    >>> ImageEncoder(9, 84, 84).size
+    39200
+    >>> ImageEncoder(9, 84, 8)
+    Traceback (most recent call last):
+    ...
+    ValueError: The image observation is 84x8 pixels; it must be at least 15x15, and 84x84 is usual.
+    """
+
+    def __init__(self, channels: int, height: int, width: int) -> None:
+        super().__init__()
+        if min(height, width) < SMALLEST:
+            raise ValueError(
+                f"The image observation is {height}x{width} pixels; it must be at least {SMALLEST}x{SMALLEST}, "
+                f"and 84x84 is usual."
+            )
+        inputs = (channels, CHANNELS, CHANNELS, CHANNELS)
+        self.layers = nn.Sequential(
+            *(
+                layer
+                for count, stride in zip(inputs, STRIDES, strict=True)
+                for layer in (Convolution(count, CHANNELS, stride), nn.ReLU(inplace=True))
+            )
+        )
+        self.size = CHANNELS * math.prod((side - 3) // 2 + 1 - 6 for side in (height, width))
+
+    def forward(self, observations: Tensor) -> Tensor:
+        """Uint8 [B, C, H, W] → float32 [B, size]."""
+        pixels = observations.float().div_(255).sub_(0.5)
+        # Channels last takes two thirds of the time on a CPU, and flattened in that order nothing is copied.
+        maps: Tensor = self.layers(pixels.contiguous(memory_format=torch.channels_last))
+        return maps.permute(0, 2, 3, 1).flatten(1)
 
 
 def make_encoder(observation_shape: tuple[int, ...]) -> StateEncoder | ImageEncoder:

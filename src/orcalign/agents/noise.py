@@ -1,11 +1,12 @@
-"""Exploration noise for whole episodes, and how much of it."""
+"""Exploration noise for whole episodes."""
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Callable
 
 import numpy as np
+
+from orcalign.checks import require, require_count
 
 
 def _white(steps: int, action_dim: int, rng: np.random.Generator) -> np.ndarray:
@@ -41,24 +42,8 @@ def episode_noise(kind: str, steps: int, action_dim: int, rng: np.random.Generat
     >>> episode_noise("pinc", 63, 4, np.random.default_rng(0))
     Traceback (most recent call last):
     ...
-    ValueError: There is no noise 'pinc': did you mean 'pink'? Known: white, pink.
+    ValueError: noise is 'pinc'; did you mean 'pink'? Known: white, pink.
     """
-    if kind not in KINDS:
-        near = difflib.get_close_matches(kind, KINDS, n=1)
-        hint = f": did you mean {near[0]!r}? Known: " if near else ". Known: "
-        raise ValueError(f"There is no noise {kind!r}{hint}{', '.join(KINDS)}.")
-    if steps < 1:
-        raise ValueError(f"The noise is for {steps} steps; an episode has at least 1.")
+    require("noise", kind, tuple(KINDS))
+    require_count(steps, "steps", at_least=1)
     return KINDS[kind](steps, action_dim, rng).astype(np.float32)
-
-
-def linear_schedule(start: float, end: float, steps: int) -> Callable[[int], float]:
-    """A function of the step: from ``start`` in a straight line to ``end``, which it keeps after ``steps``.
-
-    >>> std = linear_schedule(0.4, 0.0, 100)
-    >>> std(0), std(50), std(1000)
-    (0.4, 0.2, 0.0)
-    """
-    if steps < 1:
-        raise ValueError(f"The schedule has {steps} steps; it needs at least 1.")
-    return lambda step: start + (end - start) * min(max(step / steps, 0.0), 1.0)

@@ -9,8 +9,8 @@ import numpy as np
 import torch
 from torch import nn
 
-from orcalign.agents.act_by_hand import ActByHand, can_by_hand
-from orcalign.agents.weights import load_weights
+from orcalign.agents.drqv2.cpu import act_by_hand
+from orcalign.agents.parameters import load_weights
 
 
 class Policy:
@@ -29,11 +29,11 @@ class Policy:
         self.device = device
         self._networks = {"encoder": encoder.to(device), "actor": actor.to(device)}
         self._encoder, self._actor = encoder, actor
-        self._by_hand = ActByHand(actor) if can_by_hand(actor, observation_shape, device) else None
+        self._by_hand = act_by_hand(actor, observation_shape, device)
         self._loaded = False
 
     def load(self, weights: Mapping[str, Any]) -> None:
-        """Take the weights of `Agent.policy_weights`, or those in a whole `Agent.state` (then the actor of now)."""
+        """Take the weights of `Agent.policy_weights`, or those in a whole `Agent.state`."""
         load_weights(self._networks, weights)
         self._loaded = True
 

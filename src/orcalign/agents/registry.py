@@ -1,13 +1,13 @@
-"""Agents by name."""
+"""Agents by name. A new one is a folder and a line here."""
 
 from __future__ import annotations
 
-import difflib
 import importlib
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any
 
 from orcalign.agents.protocol import Agent
+from orcalign.checks import require
 
 if TYPE_CHECKING:
     from orcalign.agents.policy import Policy
@@ -16,19 +16,28 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class AgentEntry:
-    """One line of the registry."""
+    """One line of the registry. Classes are named as module:class and imported when they are needed: torch is heavy."""
 
-    factory: str
-    """module:class, imported when it is made: torch is heavy."""
+    settings: str
+    """Of its settings, in a module without torch."""
+    agent: str
+    """Of the agent."""
     actor: str
-    """module:class of its actor network."""
+    """Of the network that acts."""
     images: bool
     """Whether it can learn from images."""
+    own_spread: bool
+    """Whether its policy says itself how far it strays; otherwise the collector's noise does."""
     summary: str
+
+    def settings_class(self) -> type[AgentSettings]:
+        """The class of its settings."""
+        found: type[AgentSettings] = _imported(self.settings)
+        return found
 
     def agent_class(self) -> Any:
         """The agent's class."""
-        return _imported(self.factory)
+        return _imported(self.agent)
 
     def actor_class(self) -> Any:
         """The class of the network that acts."""
@@ -37,15 +46,19 @@ class AgentEntry:
 
 AGENTS: dict[str, AgentEntry] = {
     "drqv2": AgentEntry(
-        "orcalign.agents.drqv2:DrQv2",
+        "orcalign.agents.drqv2:DrQv2Settings",
+        "orcalign.agents.drqv2.agent:DrQv2",
         "orcalign.agents.networks:Actor",
         images=True,
+        own_spread=False,
         summary="deterministic policy, twin critics, noise added by the collector; states or images",
     ),
     "sac": AgentEntry(
-        "orcalign.agents.sac:SAC",
-        "orcalign.agents.networks:GaussianActor",
+        "orcalign.agents.sac:SACSettings",
+        "orcalign.agents.sac.agent:SAC",
+        "orcalign.agents.sac.agent:GaussianActor",
         images=False,
+        own_spread=True,
         summary="soft actor-critic: a Gaussian policy that is paid for its entropy; states",
     ),
 }
@@ -56,12 +69,35 @@ def find_agent(name: str) -> AgentEntry:
 
     >>> find_agent("sac").images
     False
+    >>> find_agent("drq2")
+    Traceback (most recent call last):
+    ...
+    ValueError: agent is 'drq2'; did you mean 'drqv2'? Known: drqv2, sac.
     """
-    if name not in AGENTS:
-        near = difflib.get_close_matches(name, AGENTS, n=1)
-        hint = f": did you mean {near[0]!r}? Known: " if near else ". Known: "
-        raise ValueError(f"There is no agent {name!r}{hint}{', '.join(AGENTS)}.")
+    require("agent", name, tuple(AGENTS))
     return AGENTS[name]
+
+
+def find_settings(name: str) -> type[AgentSettings]:
+    """The class of an agent's settings, which needs no torch.
+
+    >>> find_settings("sac")(hidden=8).agent
+    'sac'
+    """
+    return find_agent(name).settings_class()
+
+
+def switch_agent(settings: AgentSettings, name: str) -> AgentSettings:
+    """The settings of another agent: those that both have are kept, the others are its defaults.
+
+    >>> switch_agent(find_settings("drqv2")(hidden=8, shift=2), "sac")
+    SACSettings(agent='sac', hidden=8, trunk=50, ...entropy_temperature=None)
+    """
+    if name == settings.agent:
+        return settings
+    kind = find_settings(name)
+    shared = {one.name for one in fields(settings)} & {one.name for one in fields(kind)}
+    return kind(**{**{one: getattr(settings, one) for one in shared}, "agent": name})
 
 
 def make_agent(
@@ -73,8 +109,7 @@ def make_agent(
 ) -> Agent:
     """A fresh agent for observations (D,) or images (C, H, W), acting in -1 to 1. Same seed, same weights.
 
-    >>> from orcalign.agents import AgentSettings
-    >>> agent = make_agent(AgentSettings(hidden=8), (5,), action_dim=2, seed=0)
+    >>> agent = make_agent(find_settings("drqv2")(hidden=8), (5,), action_dim=2, seed=0)
     >>> agent.policy_weights()["actor.trunk.dense.weight"].shape
     (50, 5)
     """
@@ -89,8 +124,7 @@ def make_policy(
     """What acts with an agent's weights, in a collector or alone.
 
     >>> import numpy as np
-    >>> from orcalign.agents import AgentSettings
-    >>> settings = AgentSettings(hidden=8)
+    >>> settings = find_settings("drqv2")(hidden=8)
     >>> policy = make_policy(settings, (5,), action_dim=2)
     >>> policy.load(make_agent(settings, (5,), action_dim=2, seed=0).policy_weights())
     >>> policy.act(np.zeros(5)).shape

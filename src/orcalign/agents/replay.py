@@ -7,21 +7,10 @@ from collections import deque
 import numpy as np
 import numpy.typing as npt
 
-from orcalign.agents.batch import Batch
+from orcalign.agents.protocol import Batch
+from orcalign.checks import require, require_count
 
 BOOTSTRAPS = ("gamma^n", "gamma")
-
-
-def check_bootstrap(bootstrap: str) -> None:
-    """Refuse a name that `Replay.sample` does not know.
-
-    >>> check_bootstrap("gamma^3")
-    Traceback (most recent call last):
-    ...
-    ValueError: bootstrap is 'gamma^3'; it must be 'gamma^n' or 'gamma'.
-    """
-    if bootstrap not in BOOTSTRAPS:
-        raise ValueError(f"bootstrap is {bootstrap!r}; it must be 'gamma^n' or 'gamma'.")
 
 
 class Replay:
@@ -32,6 +21,9 @@ class Replay:
 
     Draws are by rank among the kept transitions, oldest first. So the same generator state and the same kept
     episodes give the same batch, wherever in the rings they lie and whatever was evicted before them.
+
+    A *guide* is ``guide_dim`` more numbers for each observation that whoever pays the rewards knows, and that change
+    when rewards do (`set_guides`). They are the last columns of the observations in a sample.
 
     >>> replay = Replay(capacity=4, observation_shape=(1,), observation_dtype="float32", action_dim=1)
     >>> for number in range(3):
@@ -50,6 +42,7 @@ class Replay:
         action_dim: int,
         stack: int = 1,
         first_episode: int = 0,
+        guide_dim: int = 0,
     ) -> None:
         """Room for ``capacity`` transitions.
 
@@ -57,16 +50,26 @@ class Replay:
         ``stack`` of them joined along the first axis. ``first_episode`` is the number of the first one added.
         """
         for name, value in (("capacity", capacity), ("action_dim", action_dim), ("stack", stack)):
-            if value < 1:
-                raise ValueError(f"{name} is {value!r}; it must be a whole number of at least 1.")
+            require_count(value, name, at_least=1)
+        require_count(guide_dim, "guide_dim", at_least=0)
+        flat = len(observation_shape) == 1 and np.dtype(observation_dtype) == np.float32
+        if guide_dim and not (flat and stack == 1):
+            raise ValueError(
+                f"guide_dim is {guide_dim}, and observations are {np.dtype(observation_dtype)} "
+                f"{tuple(observation_shape)}, {stack} in a stack; a guide needs float32 states (D,), 1 in a stack."
+            )
         self.capacity = capacity
         self.stack = stack
+        self.guide_dim = guide_dim
         self.first_episode = first_episode
         self.num_transitions = 0
         self._head = 0
         self._lengths: deque[int] = deque()
-        self._observations = np.empty((capacity, *observation_shape), observation_dtype)
-        self._finals = np.empty((16, *observation_shape), observation_dtype)
+        self._shape = tuple(observation_shape)
+        # A guide lies beside its observation, so that drawing one is drawing the other.
+        stored = (self._shape[0] + guide_dim,) if guide_dim else self._shape
+        self._observations = np.empty((capacity, *stored), observation_dtype)
+        self._finals = np.empty((16, *stored), observation_dtype)
         self._actions = np.empty((capacity, action_dim), np.float32)
         self._rewards = np.empty(capacity, np.float32)
         self._episode = np.empty(capacity, np.int64)
@@ -85,9 +88,14 @@ class Replay:
         return np.array(self._lengths, np.int64)
 
     def add(
-        self, observations: npt.ArrayLike, actions: npt.ArrayLike, rewards: npt.ArrayLike, terminated: bool
+        self,
+        observations: npt.ArrayLike,
+        actions: npt.ArrayLike,
+        rewards: npt.ArrayLike,
+        terminated: bool,
+        guide: npt.ArrayLike | None = None,
     ) -> None:
-        """Keep one episode: observations [T+1, ...], actions [T, A], rewards [T].
+        """Keep one episode: observations [T+1, ...], actions [T, A], rewards [T], and guide [T+1, K] if there is one.
 
         ``terminated`` says that nothing can be earned after its end; an episode that only ran out of time is
         not terminated, and its last transitions look on to the value of the final observation.
@@ -96,6 +104,9 @@ class Replay:
         rewards = np.asarray(rewards, np.float32)
         steps = len(rewards)
         self._check_episode(observations, actions, rewards)
+        if guide is not None or self.guide_dim:
+            beside = self._checked_guides(() if guide is None else guide, steps + 1)
+            observations = np.concatenate([observations.astype(np.float32), beside], axis=1)
         while self.num_transitions + steps > self.capacity:
             self._evict()
         rows = (self._head + self.num_transitions + np.arange(steps)) % self.capacity
@@ -126,13 +137,42 @@ class Replay:
                 f"give one reward for each transition of the {self.num_episodes} kept episodes, oldest first."
             )
         _check_finite(new)
-        self._rewards[(self._head + np.arange(len(new))) % self.capacity] = new
+        self._rewards[self._rows()] = new
+
+    def set_guides(self, guides: npt.ArrayLike) -> None:
+        """Replace every guide kept: [sum of T_i + 1, K], in the order of the kept episodes.
+
+        >>> replay = Replay(9, (1,), "float32", 1, guide_dim=1)
+        >>> replay.add(np.zeros((2, 1)), np.zeros((1, 1)), np.zeros(1), terminated=True, guide=[[1], [2]])
+        >>> replay.set_guides([[3], [4]])
+        >>> batch = replay.sample(np.random.default_rng(0), 1, n_step=1, gamma=0.9)
+        >>> batch.observations, batch.next_observations
+        (array([[0., 3.]], dtype=float32), array([[0., 4.]], dtype=float32))
+        """
+        new = self._checked_guides(guides, self.num_transitions + self.num_episodes)
+        final = np.zeros(len(new), np.bool_)
+        final[np.cumsum(self.lengths + 1) - 1] = True
+        self._observations[self._rows(), self._shape[0] :] = new[~final]
+        kept = self.first_episode + np.arange(self.num_episodes)
+        self._finals[kept % len(self._finals), self._shape[0] :] = new[final]
+
+    def forget(self) -> None:
+        """Let go of all episodes; the next one is numbered as if they had been kept.
+
+        >>> replay = Replay(9, (1,), "float32", 1)
+        >>> replay.add(np.zeros((3, 1)), np.zeros((2, 1)), np.zeros(2), terminated=True)
+        >>> replay.forget()
+        >>> replay.num_transitions, replay.num_episodes, replay.first_episode
+        (0, 0, 1)
+        """
+        while self._lengths:
+            self._evict()
 
     def sample(
         self, rng: np.random.Generator, batch: int, n_step: int, gamma: float, bootstrap: str = "gamma^n"
     ) -> Batch[np.ndarray]:
         """Draw ``batch`` transitions, each kept one equally likely, over ``n_step`` steps or to the episode's end."""
-        check_bootstrap(bootstrap)
+        require("bootstrap", bootstrap, BOOTSTRAPS)
         if self.num_transitions == 0:
             raise ValueError("The replay is empty, so nothing can be drawn; add an episode first.")
         rows = (self._head + rng.integers(self.num_transitions, size=batch)) % self.capacity
@@ -165,6 +205,10 @@ class Replay:
             seen[last, place] = self._finals[self._episode[rows[last]] % len(self._finals)]
         return seen.reshape(len(rows), -1, *seen.shape[3:])
 
+    def _rows(self) -> np.ndarray:
+        """Where the kept transitions lie, oldest first."""
+        return (self._head + np.arange(self.num_transitions)) % self.capacity
+
     def _evict(self) -> None:
         gone = self._lengths.popleft()
         self._head = (self._head + gone) % self.capacity
@@ -182,7 +226,7 @@ class Replay:
     def _check_episode(self, observations: np.ndarray, actions: np.ndarray, rewards: np.ndarray) -> None:
         steps = len(rewards)
         wanted = {
-            "observations": (observations, (steps + 1, *self._observations.shape[1:])),
+            "observations": (observations, (steps + 1, *self._shape)),
             "actions": (actions, (steps, *self._actions.shape[1:])),
             "rewards": (rewards, (steps,)),
         }
@@ -205,6 +249,19 @@ class Replay:
                 f"give it a capacity of at least {steps}."
             )
         _check_finite(rewards)
+
+    def _checked_guides(self, guides: npt.ArrayLike, count: int) -> np.ndarray:
+        new = np.asarray(guides, np.float32)
+        if not self.guide_dim or new.shape != (count, self.guide_dim):
+            raise ValueError(
+                f"The guide has the shape {new.shape}, but {count} observations and a guide_dim of {self.guide_dim} "
+                f"need {(count, self.guide_dim) if self.guide_dim else 'none'}; "
+                f"give K numbers for each observation of an episode, the final one included."
+            )
+        if not np.isfinite(new).all():
+            first = int(np.flatnonzero(~np.isfinite(new).all(axis=1))[0])
+            raise ValueError(f"The guide of observation {first} is {new[first]}; guides must be finite.")
+        return new
 
 
 def _check_finite(rewards: np.ndarray) -> None:

@@ -28,15 +28,19 @@ def command(words: Sequence[str]) -> Callable[..., None]:
     if not words or words[0] != "train":
         return train
     find_own_modules()
+    from orcalign.agents import switch_agent
     from orcalign.training.config_mapping import from_mapping
     from orcalign.training.run_folder import read_config
 
     file, task = _value_of("--config", words), _value_of("--task", words)
     if file is not None:
-        default = _unchecked(read_config(Path(file)))
+        chosen = read_config(Path(file))
     else:
         name = _value_of("--preset", words) or "laptop"
-        default = _unchecked(_with_method(_defaults(name, task or "door-close", words), name, words))
+        chosen = _with_method(_defaults(name, task or "door-close", words), name, words)
+    # Each agent has options of its own.
+    agent = switch_agent(chosen.agent, _value_of("--agent", words) or chosen.agent.agent)
+    default = _unchecked(replace(chosen, agent=agent))
     needs_task = file is None and task is None
 
     def with_config(config, **rest):  # type: ignore[no-untyped-def]

@@ -16,7 +16,7 @@ def warmup() -> None:
     """
     import numpy as np
 
-    from orcalign.agents.kernels import layer_of_one, normalise, normalise_back
+    from orcalign.agents.drqv2.cpu.kernels import layer_of_one, normalise, normalise_back
     from orcalign.costs import FrameCosts
     from orcalign.encoders.resize import resize
     from orcalign.envs.rendering.compose import compose, shrink

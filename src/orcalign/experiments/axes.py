@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
 
-from orcalign.agents.settings import AgentSettings
+from orcalign.agents import AgentSettings, switch_agent
 from orcalign.checks import Ramp, require
 from orcalign.encoders.registry import ENCODERS
 from orcalign.envs import find_task
@@ -174,6 +174,8 @@ def with_settings(config: TrainConfig, settings: Mapping[str, Any]) -> TrainConf
     if not settings:
         return config
     sections = {field.name for field in dataclasses.fields(config)}
+    if "agent.agent" in settings:
+        config = replace(config, agent=switch_agent(config.agent, settings["agent.agent"]))
     plain = to_mapping(config)
     for name, value in settings.items():
         section, dot, key = name.partition(".")

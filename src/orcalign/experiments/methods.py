@@ -72,11 +72,8 @@ METHODS: dict[str, Method] = {
     "progress_near": _progress("gamma 0.9", {}, {**_AHEAD, "gamma": 0.9}),
     "progress_slow": _progress("learning rate 1e-4", {}, {**_AHEAD, "learning_rate": 1e-4}),
     "progress_saturated": _progress("without action penalty", {}, {**_AHEAD, "action_penalty": 0.0}),
-    "progress_slow_actor": _progress("actor at every second update", {}, {**_AHEAD, "actor_every": 2}),
-    "progress_averaged": _progress("averaged policy", {}, {**_AHEAD, "policy_average": 0.001}),
     "progress_white": _progress("white noise", {}, collect={"noise": "white"}),
     "progress_more_updates": _progress("two updates a step", {}, collect={"updates_per_step": 2.0}),
-    "progress_five_critics": _progress("five critics", {}, {**_AHEAD, "critics": 5}),
     "progress_pretrained": _progress(
         "TemporalOT first, while it helps", {"pretrain": "auto", "critic_only": 0.1}
     ),
@@ -102,10 +99,7 @@ ABLATION = (
     "progress_near",
     "progress_slow",
     "progress_saturated",
-    "progress_slow_actor",
-    "progress_averaged",
     "progress_white",
     "progress_more_updates",
-    "progress_five_critics",
     "progress_pretrained",
 )

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from orcalign.agents.settings import AgentSettings
+from orcalign.agents import AgentSettings, DrQv2Settings
 from orcalign.checks import require, share_or_count
 from orcalign.encoders.registry import find_entry
 from orcalign.envs import find_task
@@ -153,7 +153,7 @@ class TrainConfig:
     demo: DemoConfig = field(default_factory=DemoConfig)
     reward: RewardConfig = field(default_factory=RewardConfig)
     encoder: EncoderConfig = field(default_factory=EncoderConfig)
-    agent: AgentSettings = field(default_factory=AgentSettings)
+    agent: AgentSettings = field(default_factory=DrQv2Settings)
     collect: CollectConfig = field(default_factory=CollectConfig)
     evaluation: EvaluationConfig = field(default_factory=EvaluationConfig)
 

@@ -6,14 +6,14 @@ import dataclasses
 from collections.abc import Mapping
 from typing import Any, get_args, get_type_hints
 
-from orcalign.agents.settings import AgentSettings
+from orcalign.agents import find_settings
 from orcalign.checks import near_miss
 from orcalign.training.config import TrainConfig
 
 
 def section_class(name: str, hint: Any, values: Mapping[str, Any]) -> Any:
     """The class of a section of the config: of the agent's, the one that the agent named in it has."""
-    return AgentSettings if name == "agent" else hint
+    return find_settings(str(values.get("agent", "drqv2"))) if name == "agent" else hint
 
 
 def is_section(hint: Any) -> bool:

@@ -99,9 +99,8 @@ class Learner:
         update_actor = self.steps >= stage.first + stage.critic_only
         totals: dict[str, list[Any]] = {}
         count = max(0, due - self.updates)
-        for number in range(self.updates, self.updates + count):
-            its_turn = number % config.agent.actor_every == 0
-            metrics = self.agent.update(self._batch(), update_actor and its_turn)
+        for _ in range(count):
+            metrics = self.agent.update(self._batch(), update_actor)
             for name, metric in metrics.items():
                 totals.setdefault(name, []).append(metric)
         self.updates += count

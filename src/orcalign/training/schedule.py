@@ -11,6 +11,7 @@ from collections import deque
 from collections.abc import Callable
 from typing import Any
 
+from orcalign.agents import find_agent
 from orcalign.checks import Ramp, share_or_count
 from orcalign.envs import choosing_seed, eval_seed, train_seed
 from orcalign.rewards.base import State
@@ -57,8 +58,8 @@ class Schedule:
         number = self.next_episode
         self.next_episode += 1
         collect = self._config.collect
-        # SAC's policy says itself how far it strays; the noise only gives the direction.
-        own = self._config.agent.agent == "sac"
+        # Where the policy says itself how far it strays, the noise only gives the direction.
+        own = find_agent(self._config.agent.agent).own_spread
         noise = 1.0 if own else Ramp(collect.noise_start, collect.noise_end)(steps / self._config.steps)
         seed = train_seed(number, self._config.seed)
         return Order(number, seed, weights, noise, random=steps < self._random, reward=reward)

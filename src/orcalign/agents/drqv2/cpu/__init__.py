@@ -1,6 +1,7 @@
-"""A deterministic policy's action for one state, without torch.
+"""DrQ-v2 for states on a CPU by hand: the update (`update.py`) without autograd, and here an action without torch.
 
-A collector asks for one action between two pictures. Torch's own work around the fifteen small operations of a network
+What the readable version does (`drqv2/agent.py`, `agents/networks.py`) is what these must do: the tests compare them. A
+collector asks for one action between two pictures. Torch's own work around the fifteen small operations of a network
 takes ten times as long as they do then, with caches full of the picture.
 """
 
@@ -11,15 +12,25 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from orcalign.agents.kernels import dense_of_one, layer_of_one
-from orcalign.agents.networks import Actor, Norm, Trunk
+from orcalign.agents.drqv2.cpu.kernels import dense_of_one, layer_of_one
 
 if TYPE_CHECKING:
     from torch import nn
 
-    from orcalign.agents.networks import Dense
+    from orcalign.agents.networks import Actor, Dense, Norm
 
 Array = npt.NDArray[np.float32]
+
+
+def act_by_hand(actor: nn.Module, observation_shape: tuple[int, ...], device: str) -> ActByHand | None:
+    """`ActByHand` where it can do what this actor does: states, on a CPU, trunk and LayerNorm."""
+    # Not above: the kernels can be compiled ahead where there is no torch.
+    from orcalign.agents.networks import Actor, Norm, Trunk
+
+    if device != "cpu" or len(observation_shape) != 1 or not isinstance(actor, Actor):
+        return None
+    can = isinstance(actor.trunk, Trunk) and any(isinstance(layer, Norm) for layer in actor.layers)
+    return ActByHand(actor) if can else None
 
 
 class ActByHand:
@@ -49,13 +60,6 @@ class ActByHand:
         dense_of_one(two, self._weight, self._bias, action)
         np.tanh(action, out=action)
         return action if noise is None else np.clip(action + np.asarray(noise, np.float32), -1, 1)
-
-
-def can_by_hand(actor: nn.Module, observation_shape: tuple[int, ...], device: str) -> bool:
-    """Whether `ActByHand` can do what this actor does: states, on a CPU, trunk and LayerNorm."""
-    if device != "cpu" or len(observation_shape) != 1 or not isinstance(actor, Actor):
-        return False
-    return isinstance(actor.trunk, Trunk) and any(isinstance(layer, Norm) for layer in actor.layers)
 
 
 def _arrays(dense: Dense, norm: Norm) -> tuple[Array, Array, Array, Array]:

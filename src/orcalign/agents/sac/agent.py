@@ -2,19 +2,50 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+import math
+from typing import Any
 
 import torch
 from torch import Tensor, nn
+from torch.nn import functional
 
-from orcalign.agents.batch import Batch
 from orcalign.agents.learner import Learner
-from orcalign.agents.networks import Critic, GaussianActor, make_encoder
-from orcalign.agents.optimiser import Adam
-from orcalign.agents.targets import agreed, careful, critic_loss, smooth
+from orcalign.agents.networks import Critic, make_encoder, make_head, make_trunk
+from orcalign.agents.parameters import Adam, smooth
+from orcalign.agents.protocol import Batch
+from orcalign.agents.sac import SACSettings
 
-if TYPE_CHECKING:
-    from orcalign.agents.settings import AgentSettings
+LOG_STD = (-20.0, 2.0)
+"""Bounds of a Gaussian policy's log standard deviation: beyond them probabilities overflow."""
+
+
+class GaussianActor(nn.Module):
+    """Stochastic policy: features [B, D] → mean and standard deviation [B, A] before a tanh."""
+
+    def __init__(self, features: int, action_dim: int, settings: SACSettings) -> None:
+        super().__init__()
+        self.trunk, inputs = make_trunk(features, settings.trunk)
+        self.layers = make_head(inputs, 2 * action_dim, settings)
+
+    def forward(self, features: Tensor) -> tuple[Tensor, Tensor]:
+        """[B, D] → mean [B, A], log standard deviation [B, A]."""
+        mean, log_std = self.layers(self.trunk(features)).chunk(2, dim=-1)
+        return mean, log_std.clamp(*LOG_STD)
+
+    def act(self, features: Tensor, noise: Tensor | None) -> Tensor:
+        """The mean's action; ``noise`` [B, A] of variance 1 makes it a draw from the policy."""
+        mean, log_std = self(features)
+        return torch.tanh(mean if noise is None else mean + log_std.exp() * noise)
+
+    def sample(self, features: Tensor, generator: torch.Generator) -> tuple[Tensor, Tensor]:
+        """Actions [B, A] drawn from the policy, and their log probability [B]."""
+        mean, log_std = self(features)
+        noise = torch.empty_like(mean).normal_(generator=generator)
+        raw = mean + log_std.exp() * noise
+        # log(1 - tanh(raw)^2), in a form that does not lose everything where tanh is nearly 1.
+        log_slope = 2 * (math.log(2) - raw - functional.softplus(-2 * raw))
+        log_prob = -0.5 * noise**2 - log_std - 0.5 * math.log(2 * math.pi) - log_slope
+        return torch.tanh(raw), log_prob.sum(-1)
 
 
 class Temperature(nn.Module):
@@ -29,16 +60,17 @@ class SAC(Learner):
     """Stochastic policy, which explores by itself. Between n-step rewards only the last step's entropy is paid.
 
     >>> import numpy as np
-    >>> from orcalign.agents import AgentSettings
-    >>> agent = SAC(AgentSettings(agent="sac", hidden=8), (3,), action_dim=1, seed=0, device="cpu")
+    >>> agent = SAC(SACSettings(hidden=8), (3,), action_dim=1, seed=0, device="cpu")
     >>> batch = Batch(*(np.zeros((4, *shape), "f") for shape in ((3,), (1,), (), (), (3,))))
     >>> sorted(agent.update(batch))
     ['actor_loss', 'alpha', 'critic_loss', 'entropy', 'q_mean']
     """
 
+    settings: SACSettings
+
     def __init__(
         self,
-        settings: AgentSettings,
+        settings: SACSettings,
         observation_shape: tuple[int, ...],
         action_dim: int,
         seed: int,
@@ -51,7 +83,6 @@ class SAC(Learner):
         self.temperature = Temperature()
         networks = {"encoder": self.encoder, "actor": self.actor, "critic": self.critic}
         super().__init__(settings, {**networks, "temperature": self.temperature}, seed, device)
-        self.target = self._networks["target"]
         rate = settings.learning_rate
         self.critic_optimiser = Adam({"critic": self.critic}, rate)
         self.actor_optimiser = Adam({"actor": self.actor}, rate)
@@ -69,19 +100,18 @@ class SAC(Learner):
 
         with torch.no_grad():
             next_actions, next_log_prob = self.actor.sample(next_observations, self.generator)
-            next_values = careful(self.target(next_observations, next_actions), self.generator)
+            next_values = self.target(next_observations, next_actions).amin(0)
             target = returns + discounts * (next_values - alpha * next_log_prob)
         values = self.critic(observations, actions)
-        loss = critic_loss(values, target)
+        loss = (values - target).square().mean()
         self.critic_optimiser.step(loss)
         metrics = {"critic_loss": loss.detach(), "q_mean": values.detach().mean(), "alpha": alpha}
 
         if update_actor:
             new_actions, log_prob = self.actor.sample(observations, self.generator)
-            worth = agreed(self.critic(observations, new_actions))
+            worth = self.critic(observations, new_actions).amin(0)
             actor_loss = (alpha * log_prob - worth).mean()
             self.actor_optimiser.step(actor_loss)
-            self._average(self.settings.policy_average)
             entropy = -log_prob.detach().mean()
             if self.settings.entropy_temperature is None:
                 self.temperature_optimiser.step(self.temperature.log * (entropy - self.target_entropy))

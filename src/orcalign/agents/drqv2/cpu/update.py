@@ -1,21 +1,26 @@
-"""Networks with their gradients written out: matrix products by torch, all between them in one kernel a layer.
+"""The update of DrQ-v2 for states on a CPU, without autograd.
 
-On networks as small as those of states, autograd and the many small operations around the products take longer than the
-products themselves. What stands here has the arithmetic of `networks.py`, in another order of summation. Buffers
-are made once; a network's values of its last `forward` are there until its next one.
+The steps are those of `DrQv2._by_autograd`, which is the one to read first, on networks with their gradients written
+out: matrix products by torch, all between them in one kernel a layer. On networks as small as those of states, autograd
+and the many small operations around the products take longer than the products themselves. What stands here has the
+arithmetic of `agents/networks.py`, in another order of summation. Buffers are made once; a network's values of its last
+`forward` are there until its next one. Where two critics give the same value to the bit, autograd shares the gradient
+between them, and here the first has it.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import torch
 from torch import Tensor, nn
 
-from orcalign.agents.kernels import normalise, normalise_back
+from orcalign.agents.drqv2.cpu.kernels import normalise, normalise_back
+from orcalign.agents.protocol import Batch
 
 if TYPE_CHECKING:
+    from orcalign.agents.drqv2.agent import DrQv2
     from orcalign.agents.networks import Actor, Critic, Dense, Norm
 
 
@@ -101,7 +106,7 @@ class ActorByHand:
 
 
 class CriticByHand:
-    """`networks.Critic`: states [B, D], actions [B, A] → [critics, B]."""
+    """`networks.Critic`: states [B, D], actions [B, A] → [2, B]."""
 
     def __init__(self, critic: Critic, batch: int) -> None:
         heads: list[Any] = list(critic.heads)
@@ -115,18 +120,18 @@ class CriticByHand:
             self.gradients |= head.gradients
 
     def forward(self, states: Tensor, actions: Tensor) -> Tensor:
-        """[B, D], [B, A] → [critics, B]."""
+        """[B, D], [B, A] → [2, B]."""
         self._both[:, self._states] = self._trunk.forward(states)
         self._both[:, self._actions] = actions
         return torch.stack([head.forward(self._both)[:, 0] for head in self._heads])
 
     def backward(self, d: Tensor) -> None:
-        """Write all gradients, given those of the values [critics, B]."""
+        """Write all gradients, given those of the values [2, B]."""
         self._trunk.d.copy_(self._back(d, self._states, learn=True))
         self._trunk.backward(learn=True)
 
     def action_gradient(self, d: Tensor) -> Tensor:
-        """The gradient of the actions [B, A], given those of the values [critics, B]; the critics learn nothing."""
+        """The gradient of the actions [B, A], given those of the values [2, B]; the critics learn nothing."""
         return self._back(d, self._actions, learn=False)
 
     def _back(self, d: Tensor, inputs: slice, learn: bool) -> Tensor:
@@ -145,3 +150,76 @@ def _trunk(trunk: Any, batch: int) -> Layer:
 def gradients_of(*parameters: nn.Parameter) -> dict[nn.Parameter, Tensor]:
     """Room for the gradient of each parameter."""
     return {parameter: torch.empty_like(parameter, requires_grad=False) for parameter in parameters}
+
+
+class _Networks(NamedTuple):
+    """With buffers for batches of one size."""
+
+    batch: int
+    actor: ActorByHand
+    critic: CriticByHand
+    target: CriticByHand
+
+
+class UpdateByHand:
+    """Works on the networks, the optimisers and the generator of an agent; has no state of its own."""
+
+    def __init__(self, agent: DrQv2) -> None:
+        self._agent = agent
+        self._networks: _Networks | None = None
+
+    def can(self, batch: Batch[Tensor]) -> bool:
+        """Whether it can do what this agent and this batch need."""
+        settings, observations = self._agent.settings, batch.observations
+        states = observations.dim() == 2 and observations.dtype == torch.float32
+        return states and self._agent.device == "cpu" and settings.layer_norm and settings.trunk > 0
+
+    @torch.no_grad()
+    def __call__(self, batch: Batch[Tensor], update_actor: bool) -> dict[str, Tensor]:
+        """Critics towards the target, the actor up the critics."""
+        agent, penalty = self._agent, self._agent.settings.action_penalty
+        size, actor, critic, target_critic = self._sized(len(batch.actions))
+        observations, actions, returns, discounts, next_observations = batch
+
+        next_actions = agent.noisy(actor.forward(next_observations).tanh_())
+        next_values = target_critic.forward(next_observations, next_actions)
+        target = returns + discounts * next_values.amin(0)
+        values = critic.forward(observations, actions)
+        errors = values - target
+        # The loss is the mean of all squared errors.
+        critic.backward(errors * (2 / errors.numel()))
+        agent.critic_optimiser.apply(critic.gradients)
+        metrics = {"critic_loss": errors.square().mean(), "q_mean": values.mean()}
+
+        if update_actor:
+            raw = actor.forward(observations)
+            wanted = raw.tanh()
+            # Noise is added and the sum kept within bounds; gradients pass as if neither was.
+            values = critic.forward(observations, agent.noisy(wanted))
+            d_actions = critic.action_gradient(_share(values) / -size)
+            d_raw = d_actions * (1 - wanted.square())
+            loss = -values.amin(0).mean()
+            if penalty:
+                loss += penalty * raw.square().mean()
+                d_raw += raw * (2 * penalty / raw.numel())
+            actor.backward(d_raw)
+            agent.actor_optimiser.apply(actor.gradients)
+            metrics["actor_loss"] = loss
+        return metrics
+
+    def _sized(self, batch: int) -> _Networks:
+        if self._networks is None or self._networks.batch != batch:
+            agent = self._agent
+            self._networks = _Networks(
+                batch,
+                ActorByHand(agent.actor, batch),
+                CriticByHand(agent.critic, batch),
+                CriticByHand(agent.target, batch),
+            )
+        return self._networks
+
+
+def _share(values: Tensor) -> Tensor:
+    """The gradient of the smaller value [B] by each critic's values [2, B]."""
+    from_first = (values[0] <= values[1]).float()
+    return torch.stack([from_first, 1 - from_first])

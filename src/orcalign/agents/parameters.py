@@ -1,0 +1,125 @@
+"""Parameters of networks: by name, saved and loaded, and moved, by Adam or slowly after those of another network."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+
+def named_parameters(networks: Mapping[str, nn.Module]) -> Iterator[tuple[str, nn.Parameter]]:
+    """Every parameter with its name in the state: network, dot, place in it."""
+    for name, network in networks.items():
+        yield from network.named_parameters(prefix=name)
+
+
+def load_weights(networks: Mapping[str, nn.Module], weights: Mapping[str, Any]) -> None:
+    """Copy weights (tensors or arrays) into the networks, all or none; weights of other networks are passed over."""
+    load_tensors(
+        dict(named_parameters(networks)),
+        {name: weight for name, weight in weights.items() if name.split(".")[0] in networks},
+    )
+
+
+@torch.no_grad()
+def load_tensors(into: Mapping[str, Tensor], given: Mapping[str, Any]) -> None:
+    """Copy tensors (or arrays) of the same names and shapes, all or none.
+
+    >>> load_tensors({"actor.bias": torch.zeros(2)}, {"actor.bias": torch.zeros(3)})
+    Traceback (most recent call last):
+    ...
+    ValueError: The saved 'actor.bias' has the shape (3,), but this agent needs (2,); make the agent with ...
+    """
+    way_out = "make the agent with the settings and the environment of the run that saved it."
+    for name in (*into, *given):
+        if name not in given:
+            raise ValueError(f"The saved agent lacks {name!r}, which this agent needs; {way_out}")
+        if name not in into:
+            raise ValueError(f"The saved agent has {name!r}, which this agent does not know; {way_out}")
+        shapes = tuple(given[name].shape), tuple(into[name].shape)
+        if shapes[0] != shapes[1]:
+            raise ValueError(
+                f"The saved {name!r} has the shape {shapes[0]}, but this agent needs {shapes[1]}; {way_out}"
+            )
+    for name, tensor in into.items():
+        tensor.copy_(given[name] if isinstance(given[name], Tensor) else torch.tensor(given[name]))
+
+
+def copied(tensor: Tensor) -> Tensor:
+    """A copy on the CPU that training does not change."""
+    return tensor.detach().to("cpu", copy=True).contiguous()
+
+
+@torch.no_grad()
+def smooth(target: nn.Module, network: nn.Module, share: float) -> None:
+    """Move the target's weights by ``share`` of the way towards the network's.
+
+    >>> from orcalign.agents.networks import Dense, initialise
+    >>> target, network = Dense(2, 2), Dense(2, 2)
+    >>> for net in (target, network):
+    ...     initialise(net, torch.Generator().manual_seed(0))
+    >>> _ = network.bias.data.fill_(1)
+    >>> smooth(target, network, 0.25)
+    >>> target.bias.tolist()
+    [0.25, 0.25]
+    """
+    torch._foreach_lerp_(list(target.parameters()), list(network.parameters()), share)
+
+
+class Adam:
+    """Adam on the parameters of some networks, with the usual decays 0.9 and 0.999.
+
+    It calls torch's fused kernel itself: `torch.optim.Adam` spends more time in Python than the kernel in
+    arithmetic on networks as small as these, and has no state before its first step.
+
+    >>> from orcalign.agents.networks import Dense
+    >>> layer = Dense(1, 1)
+    >>> _ = layer.weight.data.fill_(1), layer.bias.data.fill_(0)
+    >>> Adam({"layer": layer}, 0.1).step(layer(torch.ones(1, 1)).sum())
+    >>> round(layer.weight.item(), 4), round(layer.bias.item(), 4)
+    (0.9, -0.1)
+    """
+
+    def __init__(self, networks: Mapping[str, nn.Module], learning_rate: float) -> None:
+        named = dict(named_parameters(networks))
+        self._names = list(named)
+        self._parameters: list[Any] = list(named.values())
+        self._means = [torch.zeros_like(parameter) for parameter in self._parameters]
+        self._squares = [torch.zeros_like(parameter) for parameter in self._parameters]
+        self._steps = torch.zeros((), device=self._parameters[0].device)
+        self._learning_rate = learning_rate
+
+    def step(self, loss: Tensor) -> None:
+        """Change the parameters so that ``loss`` falls. No other parameter's gradient is computed or kept."""
+        self._apply(torch.autograd.grad(loss, self._parameters))
+
+    def apply(self, gradients: Mapping[nn.Parameter, Tensor]) -> None:
+        """Change the parameters by gradients that somebody else computed."""
+        self._apply([gradients[parameter] for parameter in self._parameters])
+
+    @torch.no_grad()
+    def _apply(self, gradients: tuple[Tensor, ...] | list[Tensor]) -> None:
+        self._steps += 1
+        torch._fused_adam_(
+            self._parameters,
+            gradients,
+            self._means,
+            self._squares,
+            [],
+            [self._steps] * len(gradients),
+            lr=self._learning_rate,
+            beta1=0.9,
+            beta2=0.999,
+            weight_decay=0,
+            eps=1e-8,
+            amsgrad=False,
+            maximize=False,
+        )
+
+    def tensors(self) -> dict[str, Tensor]:
+        """Steps and moments themselves, not copies; moments by the names of their parameters."""
+        means = {f"{name}.mean": mean for name, mean in zip(self._names, self._means, strict=True)}
+        squares = {f"{name}.square": square for name, square in zip(self._names, self._squares, strict=True)}
+        return {"steps": self._steps, **means, **squares}
