@@ -18,7 +18,7 @@ def warmup() -> None:
 
     from orcalign.agents.kernels import layer_of_one, normalise, normalise_back
     from orcalign.encoders.resize import resize
-    from orcalign.envs.rendering.compose import compose, shrink
+    from orcalign.envs.rendering.layers import compose, shrink
     from orcalign.matching import MATCHERS, OrcaTracker, context
     from orcalign.rewards.frame_costs import FrameCosts
 
