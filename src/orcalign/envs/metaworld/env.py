@@ -124,9 +124,6 @@ class MetaworldEnv(gymnasium.Env[npt.NDArray[np.float64], npt.NDArray[np.float32
             "use orcalign.envs.make(task, render='fast') or render='paper'."
         )
 
-    def close(self) -> None:
-        """Nothing is open."""
-
     def _inside(self, observation: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
         # Meta-world clips at every step but not at reset; a policy should see one kind of observation.
         space: Any = self.observation_space
