@@ -24,9 +24,8 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 from orcalign.envs import eval_seed, expert_return, find_task
-from orcalign.envs.build import build
 from orcalign.envs.experts import make_expert, play
-from orcalign.envs.making import with_frames
+from orcalign.envs.making import build, with_frames
 from orcalign.training.checkpoint import Checkpoints, read_policy
 from orcalign.training.collector import Collector, Order
 from orcalign.training.labels import Labels

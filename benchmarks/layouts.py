@@ -25,11 +25,18 @@ import mujoco
 import numpy as np
 
 from orcalign.encoders import make_encoder
-from orcalign.envs import HELD_OUT_TASKS, PAPER_TASKS, eval_seed, find_task, make, make_demo, rollout_expert
-from orcalign.envs.build import build
+from orcalign.envs import (
+    HELD_OUT_TASKS,
+    PAPER_TASKS,
+    eval_seed,
+    find_suite,
+    find_task,
+    make,
+    make_demo,
+    rollout_expert,
+)
 from orcalign.envs.experts import make_expert, play
-from orcalign.envs.making import with_frames
-from orcalign.envs.rendering import make_renderer
+from orcalign.envs.making import build, with_frames
 from orcalign.experiments.axes import AXES
 from orcalign.rewards import ObjectView, VideoReward
 from orcalign.training import preset
@@ -77,7 +84,7 @@ def ghost_frames(recorded, physics, spec, num_frames):
         :num_frames
     ]
     # A renderer of its own: the environment's draws once a step.
-    renderer = make_renderer(physics.model, physics.data, spec.camera, "fast", SIZE, spec.flip)
+    renderer = find_suite(spec.suite).renderer(physics, spec, "fast", SIZE)
     frames = []
     for now in joints:
         physics.data.qpos[:] = now

@@ -13,11 +13,11 @@ from typing import Any
 
 import numpy as np
 
+from benchmarks.render_comparison import Comparison, comparison_sheet, expert_action, expert_and_env
 from benchmarks.timing import machine, store
 from orcalign.envs import PAPER_TASKS, TASKS
 from orcalign.envs.rendering import RENDER_MODES, make_renderer
 from orcalign.envs.rendering.backend import backend_in_use
-from orcalign.envs.rendering.comparison import Comparison, comparison_sheet, expert_action, expert_and_env
 
 CAMERAS = {name: str(TASKS[name].camera) for name in PAPER_TASKS}
 REPEAT = 2

@@ -20,11 +20,9 @@ import numpy as np
 
 from benchmarks.findings import draw
 from orcalign.encoders import make_encoder
-from orcalign.envs import PAPER_TASKS, TASKS, eval_seed, make_demo
-from orcalign.envs.build import build
+from orcalign.envs import PAPER_TASKS, TASKS, eval_seed, find_suite, make_demo
 from orcalign.envs.experts import make_expert, play
-from orcalign.envs.making import with_frames
-from orcalign.envs.rendering import make_renderer
+from orcalign.envs.making import build, with_frames
 from orcalign.experiments.axes import AXES
 from orcalign.rewards import ObjectView, VideoReward
 from orcalign.rewards.object_view import WORST
@@ -65,7 +63,7 @@ def look(task, method):
         physics.data.qpos[ARM:] = begun
         mujoco.mj_forward(physics.model, physics.data)
         # A renderer of its own: the environment's draws once a step.
-        renderer = make_renderer(physics.model, physics.data, spec.camera, "fast", SIZE, spec.flip)
+        renderer = find_suite(spec.suite).renderer(physics, spec, "fast", SIZE)
         undone = renderer.render()
         renderer.close()
         pair = np.stack([frames[0], frames[-1], undone])

@@ -82,7 +82,7 @@ def test_warmup_leaves_nothing_to_compile(tmp_path):
 import numpy as np
 from orcalign.rewards import VideoReward
 from orcalign.agents import DrQv2Settings, make_agent, make_policy
-from orcalign.envs.rendering.compose import compose, shrink
+from orcalign.envs.rendering.layers import compose, shrink
 frames = np.random.default_rng(0).integers(0, 255, (5, 40, 48, 3), np.uint8)
 for matcher in ("orca", "temporal_ot", "dtw"):
     VideoReward(frames, encoder="pixels", matcher=matcher)(frames)

@@ -23,7 +23,7 @@ from orcalign.video import read_video
 # What people put into my_robot.py.
 OWN_WORLD = """
 import gymnasium
-from orcalign.envs.nav2d import Nav2D
+from orcalign.envs.nav2d.env import Nav2D
 
 def make_env(render_mode=None):
     return gymnasium.wrappers.TimeLimit(Nav2D(render_mode=render_mode), 30)

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from orcalign.envs import PAPER_TASKS, TASKS, eval_seed, find_task, rollout_expert, train_seed
-from orcalign.envs.build import build
 from orcalign.envs.experts import make_expert
-from orcalign.envs.metaworld_names import METAWORLD_NAMES
+from orcalign.envs.making import build
+from orcalign.envs.metaworld import METAWORLD_NAMES
 
 
 @pytest.mark.parametrize("name", PAPER_TASKS)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from orcalign.envs import PAPER_TASKS, TASKS, TaskSpec, find_task, make, train_seed
-from orcalign.envs.metaworld import MetaworldEnv
+from orcalign.envs.metaworld.env import MetaworldEnv
 
 
 @pytest.mark.parametrize("name", TASKS)
@@ -37,7 +37,7 @@ def test_gymnasium_accepts_it(name, pixels, check_gymnasium):
     if name == "door-close":
         check_gymnasium(make(name, pixels=pixels))
     else:  # the checker rebuilds a registered environment without our wrappers; one that is not, it takes as it is
-        from orcalign.envs.task_env import TaskEnv
+        from orcalign.envs.wrappers.steps import TaskEnv
 
         env = make(name, pixels=pixels)
         env.unwrapped.spec = None
@@ -145,7 +145,7 @@ def test_other_metaworld_tasks_work():
 
 @pytest.mark.slow
 def test_every_metaworld_task_can_be_drawn():
-    from orcalign.envs.metaworld_names import METAWORLD_NAMES
+    from orcalign.envs.metaworld import METAWORLD_NAMES
 
     for name in METAWORLD_NAMES:
         env = make(name)
@@ -167,7 +167,7 @@ def test_gymnasium_environments_work():
 
 
 def make_grid(render_mode=None):
-    from orcalign.envs.nav2d import Nav2DGrid
+    from orcalign.envs.nav2d.env import Nav2DGrid
 
     return gymnasium.wrappers.TimeLimit(Nav2DGrid(render_mode=render_mode), 6)
 
@@ -190,7 +190,7 @@ def test_functions_work(monkeypatch):
     assert steps[-1][3] is True
     with pytest.raises(ValueError, match=r"returned a int; it must return a gymnasium\.Env"):
         make("envs_of_a_user:make_nothing")
-    short = TaskSpec("mine", "function", "envs_of_a_user:make_grid", episode_steps=4)
+    short = TaskSpec("mine", "gymnasium", "envs_of_a_user:make_grid", episode_steps=4)
     env = make(short)
     env.reset()
     assert [env.step(0)[3] for _ in range(4)] == [False] * 3 + [True]

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from orcalign.envs import PAPER_TASKS, find_task
-from orcalign.envs.metaworld import MetaworldEnv
-from orcalign.envs.metaworld_names import METAWORLD_NAMES
+from orcalign.envs.metaworld import METAWORLD_NAMES
+from orcalign.envs.metaworld.env import MetaworldEnv
 
 OTHERS = [name for name in METAWORLD_NAMES if name not in PAPER_TASKS]
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from orcalign.envs import TASKS, StepReward, make, make_demo
-from orcalign.envs.nav2d import Nav2D, Nav2DGrid
+from orcalign.envs.nav2d.env import Nav2D, Nav2DGrid
 from orcalign.matching.counterexamples import COUNTEREXAMPLES
 from orcalign.rewards import VideoReward
 
@@ -21,7 +21,7 @@ def test_gymnasium_accepts_it(kind, check_gymnasium):
 
 @pytest.mark.parametrize("name", ["orcalign/Nav2D-v0", "orcalign/Nav2DGrid-v0"])
 def test_it_is_registered(name, check_gymnasium):
-    env = gymnasium.make(f"orcalign.envs.nav2d:{name}", render_mode="rgb_array")
+    env = gymnasium.make(f"orcalign.envs.nav2d.env:{name}", render_mode="rgb_array")
     check_gymnasium(env.unwrapped)
     env.reset(seed=0)
     steps = 1

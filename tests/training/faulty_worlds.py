@@ -3,7 +3,7 @@
 import gymnasium
 import numpy as np
 
-from orcalign.envs.nav2d import Nav2D
+from orcalign.envs.nav2d.env import Nav2D
 
 
 class Faulty(gymnasium.Wrapper):

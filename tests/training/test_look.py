@@ -7,11 +7,9 @@ import numpy as np
 import pytest
 from training.small_runs import run_to_end, small_config
 
-from orcalign.envs import TASKS, eval_seed, make, train_seed
-from orcalign.envs.build import build
+from orcalign.envs import TASKS, eval_seed, find_suite, make, train_seed
 from orcalign.envs.experts import make_expert, play
-from orcalign.envs.making import with_frames
-from orcalign.envs.rendering import make_renderer
+from orcalign.envs.making import build, with_frames
 from orcalign.experiments.axes import AXES
 from orcalign.rewards import ObjectView
 from orcalign.rewards.journey import COLUMNS
@@ -136,7 +134,7 @@ def test_the_worst_of_finer_places_sees_a_lock_that_is_not_turned(tmp_path):
     frames = play(make_expert("door-lock", env), env, spec, eval_seed(1), pictures=True).frames
     physics.data.qpos[9:] = begun
     mujoco.mj_forward(physics.model, physics.data)
-    renderer = make_renderer(physics.model, physics.data, spec.camera, "fast", 192, spec.flip)
+    renderer = find_suite(spec.suite).renderer(physics, spec, "fast", 192)
     episode = np.stack([frames[0], frames[-1], renderer.render()])
     renderer.close()
     env.close()

@@ -18,7 +18,6 @@ def commands(words: Sequence[str] = ()) -> dict[str, Callable[..., None]]:
     from orcalign.cli import (
         check,
         demo,
-        demo_make,
         doctor,
         evaluate,
         methods,
@@ -46,7 +45,7 @@ def commands(words: Sequence[str] = ()) -> dict[str, Callable[..., None]]:
         "sweep": sweep.sweep,
         "table": table.table,
         "plot": plot.plot,
-        "demo make": demo_make.make,
+        "demo make": demo.make,
         "demo import": demo.import_,
         "demo warp": demo.warp,
         "demo info": demo.info,

@@ -18,7 +18,8 @@ def tasks(
 ) -> None:
     """List the tasks; any other Meta-world v3 task, Gymnasium id or module:function can be named too.
 
-    Steps are agent steps; expert is the scripted expert's return, the number of agent steps that report success.
+    Steps are agent steps; expert is the scripted expert's return, usually the number of agent steps that report
+    success; "-" where it has not been measured.
 
     Args:
         gallery: Write a page (.html) with pictures of every task.
@@ -42,7 +43,11 @@ def tasks(
     table.add_column("success when")
     for spec in TASKS.values():
         cells = (spec.name, spec.difficulty, spec.camera or "-", str(spec.agent_steps))
-        table.add_row(*cells, f"{expert_return(spec):.1f}", spec.success)
+        try:
+            expert = f"{expert_return(spec):.1f}"
+        except ValueError:
+            expert = "-"
+        table.add_row(*cells, expert, spec.success)
     console.print(table)
     if gallery is not None:
         from orcalign.report.gallery import gallery_page

@@ -19,7 +19,7 @@ def warmup() -> None:
     from orcalign.agents.drqv2.cpu.kernels import layer_of_one, normalise, normalise_back
     from orcalign.costs import FrameCosts
     from orcalign.encoders.resize import resize
-    from orcalign.envs.rendering.compose import compose, shrink
+    from orcalign.envs.rendering.layers import compose, shrink
     from orcalign.matching import MATCHERS, OrcaTracker, context
 
     os.environ["ORCALIGN_QUIET"] = "1"  # the progress bar says it

@@ -1,4 +1,4 @@
-"""Environments: tasks as data, Meta-world, 2D navigation, rendering, wrappers, scripted experts, demos.
+"""Environments: suites of tasks, rendering, wrappers, scripted experts, demos.
 
 Nothing heavy is imported here: Gymnasium and the simulators come in when they are used.
 """
@@ -8,9 +8,10 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
+from orcalign.envs.metaworld import HELD_OUT_TASKS, PAPER_TASKS
 from orcalign.envs.seeds import choosing_seed, demo_seed, eval_seed, train_seed
-from orcalign.envs.spec import TaskSpec
-from orcalign.envs.tasks import HELD_OUT_TASKS, PAPER_TASKS, TASKS, find_task
+from orcalign.envs.suite import SUITES, Suite, find_suite
+from orcalign.envs.tasks import TASKS, TaskSpec, episode_return, find_task
 
 if TYPE_CHECKING:
     from orcalign.envs.demo_making import make_demo, make_demos
@@ -27,25 +28,17 @@ if TYPE_CHECKING:
     )
 
 _LATER = {
-    "make": "making",
-    "make_demo": "demo_making",
-    "make_demos": "demo_making",
-    "expert_return": "expert_returns",
-    "measure_expert_returns": "expert_returns",
-    "Episode": "experts",
-    "make_expert": "experts",
-    "rollout_expert": "experts",
-    "ActionRepeat": "wrappers",
-    "EpisodeReward": "wrappers",
-    "Frames": "wrappers",
-    "StackedPixels": "wrappers",
-    "StepReward": "wrappers",
-    "TimeFraction": "wrappers",
+    "demo_making": ("make_demo", "make_demos"),
+    "expert_returns": ("expert_return", "measure_expert_returns"),
+    "experts": ("Episode", "make_expert", "rollout_expert"),
+    "making": ("make",),
+    "wrappers": ("ActionRepeat", "EpisodeReward", "Frames", "StackedPixels", "StepReward", "TimeFraction"),
 }
 
 __all__ = [
     "HELD_OUT_TASKS",
     "PAPER_TASKS",
+    "SUITES",
     "TASKS",
     "ActionRepeat",
     "Episode",
@@ -53,12 +46,15 @@ __all__ = [
     "Frames",
     "StackedPixels",
     "StepReward",
+    "Suite",
     "TaskSpec",
     "TimeFraction",
     "choosing_seed",
     "demo_seed",
+    "episode_return",
     "eval_seed",
     "expert_return",
+    "find_suite",
     "find_task",
     "make",
     "make_demo",
@@ -71,8 +67,8 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    if name not in _LATER:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    found = getattr(importlib.import_module(f"orcalign.envs.{_LATER[name]}"), name)
-    globals()[name] = found
-    return found
+    for module, names in _LATER.items():
+        if name in names:
+            globals()[name] = getattr(importlib.import_module(f"orcalign.envs.{module}"), name)
+            return globals()[name]
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -4,23 +4,23 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import lru_cache
-from typing import Any, Literal, get_args
+from typing import Any
 
 import numpy as np
 
-from orcalign.envs.build import build
+from orcalign.checks import require, require_count
 from orcalign.envs.experts import Episode, rollout_expert
+from orcalign.envs.making import build
 from orcalign.envs.seeds import demo_seed
-from orcalign.envs.spec import TaskSpec
-from orcalign.envs.tasks import TASKS, find_task
+from orcalign.envs.suite import find_suite
+from orcalign.envs.tasks import TASKS, TaskSpec, find_task
 from orcalign.video import Demo, DemoSet, Warp, keep, random_misalignments, success_start
 
 FPS = 20.0
 """Half the speed of Meta-world's own clock, which is too fast to watch."""
-RandomWarp = Literal["fast-low", "fast-high", "slow-low", "slow-high"]
 ORDERED = 64
 """Demos that are numbered by how typical they are; later ones come as they are drawn."""
-CATEGORIES: tuple[str, ...] = get_args(RandomWarp)
+CATEGORIES = ("fast-low", "fast-high", "slow-low", "slow-high")
 
 
 def make_demo(
@@ -57,12 +57,11 @@ def make_demo(
     _check_warp(spec, misaligned, random_warp)
     if render is None:
         raise ValueError("render is None, and a demo is made of pictures; use 'fast' or 'paper'.")
-    if isinstance(tries, bool) or not isinstance(tries, int) or tries < 1:
-        raise ValueError(f"tries is {tries!r}; it must be a whole number of at least 1.")
+    require_count(tries, "tries", at_least=1)
     if camera is not None:
         spec = replace(spec, camera=camera)
     episode, number, notes = _successful(spec, seed, tries, render, size)
-    return _as_demo(spec, episode, number, misaligned, random_warp, render), notes
+    return _as_demo(spec, episode, number, misaligned, random_warp), notes
 
 
 def make_demos(
@@ -76,8 +75,7 @@ def make_demos(
     >>> [demo.extra["demo_number"] for demo in demos]
     [0, 1]
     """
-    if isinstance(count, bool) or not isinstance(count, int) or count < 1:
-        raise ValueError(f"count is {count!r}; it must be a whole number of at least 1.")
+    require_count(count, "count", at_least=1)
     demos: list[Demo] = []
     notes: list[str] = []
     for k in range(count):
@@ -121,8 +119,8 @@ def _seed(spec: TaskSpec, number: int) -> int:
 def _check_warp(spec: TaskSpec, misaligned: bool, random_warp: str | None) -> None:
     if misaligned and random_warp is not None:
         raise ValueError(f"misaligned and random_warp={random_warp!r} were both given; give one of them.")
-    if random_warp is not None and random_warp not in CATEGORIES:
-        raise ValueError(f"random_warp is {random_warp!r}; it must be one of {', '.join(CATEGORIES)}.")
+    if random_warp is not None:
+        require("random_warp", random_warp, CATEGORIES)
     if misaligned and spec.misaligned is None:
         have = ", ".join(name for name, one in TASKS.items() if one.misaligned)
         raise ValueError(
@@ -151,7 +149,7 @@ def _successful(
 
 
 def _as_demo(
-    spec: TaskSpec, episode: Episode, number: int, misaligned: bool, random_warp: str | None, render: str
+    spec: TaskSpec, episode: Episode, number: int, misaligned: bool, random_warp: str | None
 ) -> Demo:
     assert episode.frames is not None
     extra: dict[str, Any] = {
@@ -169,10 +167,8 @@ def _as_demo(
     elif random_warp is not None:
         warp = _random(random_warp, episode, number)
         extra["warp"] = random_warp
-    # Only MuJoCo scenes can be drawn in two ways; the others fit any learner.
-    mode: Any = render if spec.suite == "metaworld" else "unknown"
-    source = f"scripted expert of {spec.name}, episode {number}"
-    demo = Demo(episode.frames, FPS, source, spec.name, spec.camera, mode, extra=extra)
+    source = f"{find_suite(spec.suite).demonstrator} of {spec.name}, episode {number}"
+    demo = Demo(episode.frames, FPS, source, spec.name, spec.camera, episode.render, extra=extra)
     return demo if warp is None else demo.warp(warp)
 
 

@@ -1,6 +1,6 @@
 """What the expert earns on each task: measured, stored with where it comes from, used for normalising.
 
-The return of an episode is the number of agent steps that report success.
+What the return of an episode is, its suite says: usually the number of agent steps that report success.
 """
 
 from __future__ import annotations
@@ -14,9 +14,10 @@ from importlib import metadata, resources
 from pathlib import Path
 from typing import Any
 
+from orcalign.checks import require_count
+from orcalign.envs.metaworld import HELD_OUT_TASKS
 from orcalign.envs.seeds import eval_seed
-from orcalign.envs.spec import TaskSpec
-from orcalign.envs.tasks import HELD_OUT_TASKS, TASKS, find_task
+from orcalign.envs.tasks import TASKS, TaskSpec, find_task
 from orcalign.files import write_file
 
 FILE = "expert_returns.json"
@@ -40,8 +41,7 @@ def measure_expert_returns(
     """
     from orcalign.envs.experts import rollout_expert
 
-    if isinstance(seeds, bool) or not isinstance(seeds, int) or seeds < 1:
-        raise ValueError(f"seeds is {seeds!r}; it must be a whole number of at least 1.")
+    require_count(seeds, "seeds", at_least=1)
     played = [eval_seed(k) for k in range(seeds)]
     measured: dict[str, Any] = {}
     for spec in map(find_task, tasks):

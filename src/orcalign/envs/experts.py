@@ -5,18 +5,17 @@ An expert acts at every simulation step, as in the paper, where every second fra
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
-from typing import Any, Protocol, final
+from typing import Any, Protocol
 
 import gymnasium
 import numpy as np
 import numpy.typing as npt
 
-from orcalign.envs.build import build
-from orcalign.envs.making import check_render_choice, with_frames
-from orcalign.envs.spec import TaskSpec
-from orcalign.envs.tasks import find_task
+from orcalign.envs.making import check_render_choice
+from orcalign.envs.suite import find_suite
+from orcalign.envs.tasks import TaskSpec, episode_return, find_task
+from orcalign.envs.wrappers.frames import RenderMode
 
 
 class Expert(Protocol):
@@ -26,71 +25,24 @@ class Expert(Protocol):
         """The next action, given the observation and whether the last step reported success."""
 
 
-@final
-class MetaworldExpert:
-    """Meta-world's script for a task; float32 [4] from -1 to 1.
-
-    >>> expert = MetaworldExpert(find_task("door-close"))
-    >>> expert.act(np.zeros(39), success=False).shape
-    (4,)
-    """
-
-    def __init__(self, spec: TaskSpec) -> None:
-        from metaworld.policies import ENV_POLICY_MAP
-
-        script: Any = ENV_POLICY_MAP[spec.env_id]
-        self._policy = script()
-        self._stops, self._stopped = spec.expert_stops, False
-
-    def act(self, observation: npt.NDArray[Any], success: bool) -> npt.NDArray[np.float32]:
-        """Follow the script; where the task says so, rest after the first success."""
-        self._stopped |= self._stops and success
-        if self._stopped:
-            return np.zeros(4, np.float32)
-        with warnings.catch_warnings():
-            # The scripts ask for more than full speed and say so at every step; the action is clipped.
-            warnings.filterwarnings("ignore", message=r"Constant\(s\) may be too high")
-            # A copy, because some scripts write into what they are given.
-            action = self._policy.get_action(observation[:39].copy())
-        return np.asarray(np.clip(action, -1.0, 1.0), np.float32)
-
-
-@final
-class Nav2DExpert:
-    """To one subgoal after the other."""
-
-    def __init__(self, env: gymnasium.Env[Any, Any]) -> None:
-        self._env: Any = env.unwrapped
-
-    def act(self, observation: npt.NDArray[Any], success: bool) -> Any:
-        """The straightest way."""
-        return self._env.expert_action()
-
-
 def make_expert(task: str | TaskSpec, env: gymnasium.Env[Any, Any]) -> Expert:
     """A fresh expert for one episode of `env`, which must be an environment of the task.
 
+    >>> from orcalign.envs.making import build
     >>> env, _ = build(find_task("nav2d-grid"))
     >>> _ = env.reset(seed=0)
     >>> make_expert("nav2d-grid", env).act(np.zeros(3), success=False)
     1
     """
     spec = find_task(task)
-    if spec.suite == "metaworld":
-        return MetaworldExpert(spec)
-    if spec.suite == "nav2d":
-        return Nav2DExpert(env)
-    raise ValueError(
-        f"there is no scripted expert for {spec.name!r}; record a video of the task and use that as the demo: "
-        "orcalign demo import VIDEO --out DIR."
-    )
+    return find_suite(spec.suite).expert(spec, env)
 
 
 @dataclass(frozen=True, eq=False)
 class Episode:
     """What an expert did; entry t belongs to the world after agent step t + 1, so that after reset is not in it."""
 
-    task: str
+    spec: TaskSpec
     seed: int
     frames: npt.NDArray[np.uint8] | None
     """uint8 [T,H,W,3]; None if it was played without pictures."""
@@ -100,14 +52,16 @@ class Episode:
     """[S, A] (or [S]), one for each of the S simulation steps."""
     success: npt.NDArray[np.bool_]
     """[T]"""
+    render: RenderMode = "unknown"
+    """How the frames were drawn."""
 
     def __len__(self) -> int:
         return len(self.success)
 
     @property
-    def total(self) -> int:
-        """The return: agent steps that report success."""
-        return int(self.success.sum())
+    def total(self) -> float:
+        """The return, as the task's suite counts it."""
+        return episode_return(self.spec, self.success)
 
     @property
     def succeeded(self) -> bool:
@@ -118,20 +72,15 @@ class Episode:
 def rollout_expert(
     task: str | TaskSpec, seed: int = 0, render: str | None = None, size: int | None = None
 ) -> Episode:
-    """Play the expert's episode of that environment seed; frames only where `render` names a mode.
+    """The expert's episode of that environment seed, as its suite records it; frames only where `render` names a mode.
 
     >>> episode = rollout_expert("nav2d-grid", seed=0, render="fast")
     >>> episode.frames.shape, episode.total
     ((16, 64, 64, 3), 9)
     """
     check_render_choice(render)
-    env, spec = build(find_task(task), pictures=render is not None, size=size)
-    if render is not None:
-        env = with_frames(env, spec, render, size)
-    try:
-        return play(make_expert(spec, env), env, spec, seed, render is not None)
-    finally:
-        env.close()
+    spec = find_task(task)
+    return find_suite(spec.suite).record(spec, seed, render, size)
 
 
 def play(expert: Expert, env: gymnasium.Env[Any, Any], spec: TaskSpec, seed: int, pictures: bool) -> Episode:
@@ -153,10 +102,11 @@ def play(expert: Expert, env: gymnasium.Env[Any, Any], spec: TaskSpec, seed: int
         if pictures:
             frames.append(env.render())
     return Episode(
-        spec.name,
+        spec,
         seed,
         np.stack(frames) if pictures else None,
         np.stack(observations),
         np.stack(actions),
         np.array(successes),
+        env.get_wrapper_attr("learner_render") if pictures else "unknown",
     )

@@ -8,15 +8,11 @@ from typing import Any
 import gymnasium
 from gymnasium.spaces import Box
 
-from orcalign.envs.build import build, simulation
-from orcalign.envs.rendering import RENDER_MODES, make_renderer
-from orcalign.envs.spec import TaskSpec
-from orcalign.envs.task_env import TaskEnv
-from orcalign.envs.tasks import find_task
-from orcalign.envs.wrappers.action_repeat import ActionRepeat
-from orcalign.envs.wrappers.frames import Frames
-from orcalign.envs.wrappers.pixels import StackedPixels
-from orcalign.envs.wrappers.time_fraction import TimeFraction
+from orcalign.envs.rendering import RENDER_MODES
+from orcalign.envs.suite import find_suite
+from orcalign.envs.tasks import TaskSpec, find_task
+from orcalign.envs.wrappers.frames import Frames, StackedPixels
+from orcalign.envs.wrappers.steps import ActionRepeat, TaskEnv, TimeFraction
 
 
 def make(
@@ -78,18 +74,25 @@ def check_render_choice(render: str | None) -> None:
         )
 
 
+def build(
+    spec: TaskSpec, pictures: bool = False, size: int | None = None
+) -> tuple[gymnasium.Env[Any, Any], TaskSpec]:
+    """The bare environment of a task, one simulation step a step, as its suite builds it (see `Suite.build`).
+
+    >>> env, spec = build(find_task("nav2d"))
+    >>> spec.episode_steps
+    30
+    """
+    return find_suite(spec.suite).build(spec, pictures, size)
+
+
 def with_frames(env: gymnasium.Env[Any, Any], spec: TaskSpec, render: str, size: int | None) -> Frames:
-    """The environment with frames: a MuJoCo scene in our renderer, any other as it draws itself."""
-    found = simulation(env)
-    if found is None:
-        if spec.camera is not None:
-            raise ValueError(
-                f"task {spec.name!r} has one view only and no camera {spec.camera!r}; leave the camera out."
-            )
-        return Frames(env, size=size)
-    model, data = found
-    camera = spec.camera
-    if camera is None and "track" in [model.camera(k).name for k in range(model.ncam)]:
-        camera = "track"  # what Gymnasium's own walkers are seen through
-    renderer = make_renderer(model, data, camera, render, size, spec.flip)
-    return Frames(env, renderer, mode="paper" if render == "paper" else "fast")
+    """The environment with frames: drawn by the renderer that its suite names, else as it draws itself."""
+    renderer = find_suite(spec.suite).renderer(env, spec, render, size)
+    if renderer is not None:
+        return Frames(env, renderer, mode="paper" if render == "paper" else "fast")
+    if spec.camera is not None:
+        raise ValueError(
+            f"task {spec.name!r} has one view only and no camera {spec.camera!r}; leave the camera out."
+        )
+    return Frames(env, size=size)

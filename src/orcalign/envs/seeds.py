@@ -17,7 +17,7 @@ def _count(name: str, value: int, below: int) -> int:
     try:
         whole = operator.index(value)
     except TypeError:
-        raise ValueError(f"{name} is {value!r}; it must be a whole number from 0 to {below - 1}.") from None
+        whole = -1
     if not 0 <= whole < below:
         raise ValueError(f"{name} is {value!r}; it must be a whole number from 0 to {below - 1}.")
     return whole

@@ -5,7 +5,6 @@ from __future__ import annotations
 import atexit
 import ctypes
 import ctypes.util
-import difflib
 import os
 import platform
 import threading
@@ -16,6 +15,8 @@ from pathlib import Path
 from typing import Protocol
 
 import numpy as np
+
+from orcalign.checks import near_miss
 
 INSTALL = "apt-get install libosmesa6 libegl1 libgl1-mesa-dri"
 BACKENDS = ("egl", "osmesa", "glfw")
@@ -63,9 +64,8 @@ def choose_backend(environment: Mapping[str, str] = os.environ, gpu: bool | None
     if chosen in ("disable", "disabled", "off", "false", "0"):
         raise OpenGLError(f"MUJOCO_GL is {chosen!r}, which turns drawing off; unset it to have pictures.")
     if chosen not in ("", "enable", "enabled", "on", "true", "1", "glx", "cgl", "wgl"):
-        near = difflib.get_close_matches(chosen, BACKENDS, 1)
-        hint = f"did you mean {near[0]!r}? " if near else ""
-        raise ValueError(f"MUJOCO_GL is {chosen!r}; {hint}It must be one of {', '.join(BACKENDS)}, or unset.")
+        hint = near_miss(chosen, BACKENDS)
+        raise ValueError(f"MUJOCO_GL is {chosen!r};{hint} It must be one of {', '.join(BACKENDS)}, or unset.")
     if platform.system() != "Linux" or chosen == "glx":
         return "glfw"
     return "egl" if (has_gpu() if gpu is None else gpu) else "osmesa"

@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from orcalign.envs.rendering.canvas import MAX_GEOMS, Canvas, Frame
-from orcalign.envs.rendering.compose import compose, shrink
 from orcalign.envs.rendering.decimate import decimated
-from orcalign.envs.rendering.layers import MOVING, STATIC, Layers
+from orcalign.envs.rendering.layers import MOVING, STATIC, Layers, compose, shrink
+from orcalign.envs.rendering.paper import MAX_GEOMS, Canvas, Frame
 
 if TYPE_CHECKING:
     import mujoco

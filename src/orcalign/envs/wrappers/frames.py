@@ -1,24 +1,20 @@
-"""The picture of an agent step, drawn only when somebody asks for it."""
+"""The picture of an agent step, drawn only when somebody asks for it; and pictures as observations."""
 
 from __future__ import annotations
 
-from typing import Any, Literal, Protocol, final
+from collections import deque
+from typing import TYPE_CHECKING, Any, Literal, final
 
 import gymnasium
 import numpy as np
 import numpy.typing as npt
 
+from orcalign.checks import require_count
+
+if TYPE_CHECKING:
+    from orcalign.envs.rendering import FrameRenderer
+
 RenderMode = Literal["fast", "paper", "unknown"]
-
-
-class Renderer(Protocol):
-    """What draws: `orcalign.envs.rendering.FrameRenderer`, or anything like it."""
-
-    def render(self) -> npt.NDArray[np.uint8]:
-        """The world as it is now, uint8 [H,W,3]."""
-
-    def close(self) -> None:
-        """Give back what was opened."""
 
 
 def check_draws(env: gymnasium.Env[Any, Any]) -> None:
@@ -54,7 +50,7 @@ class Frames(gymnasium.Wrapper[Any, Any, Any, Any]):
         size: side in pixels to which an environment's own pictures are stretched; left out, as they are.
         mode: how the pictures are made, which a demo must share: "fast", "paper" or "unknown".
 
-    >>> from orcalign.envs.nav2d import Nav2D
+    >>> from orcalign.envs.nav2d.env import Nav2D
     >>> env = Frames(Nav2D(render_mode="rgb_array"), size=32)
     >>> _ = env.reset(seed=0)
     >>> env.render().shape, env.render() is env.render(), env.frames_drawn
@@ -64,7 +60,7 @@ class Frames(gymnasium.Wrapper[Any, Any, Any, Any]):
     def __init__(
         self,
         env: gymnasium.Env[Any, Any],
-        renderer: Renderer | None = None,
+        renderer: FrameRenderer | None = None,
         size: int | None = None,
         mode: RenderMode = "unknown",
     ) -> None:
@@ -123,3 +119,47 @@ class Frames(gymnasium.Wrapper[Any, Any, Any, Any]):
 
             frame = resize(frame[None], self._size)[0]
         return frame
+
+
+@final
+class StackedPixels(gymnasium.Wrapper[Any, Any, Any, Any]):
+    """The last `stack` frames as observation, uint8 [3*stack, size, size], the newest last.
+
+    After reset the first frame fills all places. What the environment itself observes is in `info["state"]`.
+
+    >>> from orcalign.envs.nav2d.env import Nav2D
+    >>> env = StackedPixels(Nav2D(render_mode="rgb_array"))
+    >>> observation, info = env.reset(seed=0)
+    >>> observation.shape, observation.dtype, info["state"].shape
+    ((9, 84, 84), dtype('uint8'), (3,))
+    """
+
+    def __init__(self, env: gymnasium.Env[Any, Any], size: int = 84, stack: int = 3) -> None:
+        require_count(size, "size", at_least=1)
+        require_count(stack, "stack", at_least=1)
+        check_draws(env)
+        # One frame a step serves policy and reward: without it the reward would draw a second time.
+        super().__init__(env if env.has_wrapper_attr("frames_drawn") else Frames(env))
+        self.size, self.stack = size, stack
+        self.observation_space = gymnasium.spaces.Box(0, 255, (3 * stack, size, size), np.uint8)
+        self._recent: deque[npt.NDArray[np.uint8]] = deque(maxlen=stack)
+
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[npt.NDArray[np.uint8], dict[str, Any]]:
+        """Draw the first frame."""
+        state, info = self.env.reset(seed=seed, options=options)
+        self._recent.extend([self._small()] * self.stack)
+        return np.concatenate(self._recent), {**info, "state": state}
+
+    def step(self, action: Any) -> tuple[npt.NDArray[np.uint8], Any, bool, bool, dict[str, Any]]:
+        """Draw the next frame."""
+        state, reward, terminated, truncated, info = self.env.step(action)
+        self._recent.append(self._small())
+        return np.concatenate(self._recent), reward, terminated, truncated, {**info, "state": state}
+
+    def _small(self) -> npt.NDArray[np.uint8]:
+        from orcalign.encoders.resize import resize
+
+        frame: Any = self.env.render()
+        return np.ascontiguousarray(resize(np.asarray(frame)[None], self.size)[0].transpose(2, 0, 1))

@@ -14,7 +14,7 @@ import numpy.typing as npt
 from orcalign.encoders import make_encoder
 from orcalign.encoders.protocol import Features
 from orcalign.encoders.resize import resize
-from orcalign.envs.rendering.make import RENDER_MODES, make_renderer
+from orcalign.envs.rendering import RENDER_MODES, make_renderer
 from orcalign.files import atomic_file, require_writable
 
 Frames = npt.NDArray[np.uint8]

@@ -8,14 +8,14 @@ last subgoal looks, at the end, like one that visited all: the reward has to kno
 from __future__ import annotations
 
 import abc
-import difflib
 from typing import Any, final
 
 import gymnasium
 import numpy as np
 import numpy.typing as npt
 
-from orcalign.envs.registration import register
+from orcalign.checks import require
+from orcalign.envs.gymnasium import register
 from orcalign.matching.counterexamples import COUNTEREXAMPLES
 
 BACKGROUND = 128
@@ -43,10 +43,7 @@ class Nav2DBase(gymnasium.Env[npt.NDArray[np.float32], Any], abc.ABC):
     def __init__(
         self, layout: str = "slowness", size: int = DEFAULT_SIZE, render_mode: str | None = None
     ) -> None:
-        if layout not in COUNTEREXAMPLES:
-            near = difflib.get_close_matches(str(layout), COUNTEREXAMPLES, n=1)
-            hint = f" did you mean {near[0]!r}?" if near else ""
-            raise ValueError(f"no layout is called {layout!r};{hint} Known: {', '.join(COUNTEREXAMPLES)}.")
+        require("layout", layout, tuple(COUNTEREXAMPLES))
         if isinstance(size, bool) or not isinstance(size, int) or not 8 <= size <= 4096:
             raise ValueError(f"size is {size!r}; it must be a whole number of pixels from 8 to 4096.")
         if render_mode not in (None, "rgb_array"):
@@ -61,7 +58,12 @@ class Nav2DBase(gymnasium.Env[npt.NDArray[np.float32], Any], abc.ABC):
         self.position = self.start.copy()
         self.visited = 0
         self.observation_space = gymnasium.spaces.Box(0.0, 1.0, (3,), np.float32)
+        self.action_space = self._actions()
         self._ground: npt.NDArray[np.float64] | None = None
+
+    @abc.abstractmethod
+    def _actions(self) -> gymnasium.spaces.Space[Any]:
+        """The actions that there are."""
 
     @abc.abstractmethod
     def _moved(self, action: Any) -> npt.NDArray[np.float64]:
@@ -136,11 +138,8 @@ class Nav2D(Nav2DBase):
     SPEED = 0.5
     START_NOISE = 0.1
 
-    def __init__(
-        self, layout: str = "slowness", size: int = DEFAULT_SIZE, render_mode: str | None = None
-    ) -> None:
-        super().__init__(layout, size, render_mode)
-        self.action_space = gymnasium.spaces.Box(-1.0, 1.0, (2,), np.float32)
+    def _actions(self) -> gymnasium.spaces.Box:
+        return gymnasium.spaces.Box(-1.0, 1.0, (2,), np.float32)
 
     def _first_position(self) -> npt.NDArray[np.float64]:
         return self.start + self.np_random.uniform(-self.START_NOISE, self.START_NOISE, 2)
@@ -171,11 +170,8 @@ class Nav2DGrid(Nav2DBase):
     reach = 0.0
     MOVES = np.array([(0, 0), (1, 0), (0, 1), (-1, 0), (0, -1)], np.float64)
 
-    def __init__(
-        self, layout: str = "slowness", size: int = DEFAULT_SIZE, render_mode: str | None = None
-    ) -> None:
-        super().__init__(layout, size, render_mode)
-        self.action_space = gymnasium.spaces.Discrete(len(self.MOVES))
+    def _actions(self) -> gymnasium.spaces.Discrete:
+        return gymnasium.spaces.Discrete(len(self.MOVES))
 
     def _moved(self, action: Any) -> npt.NDArray[np.float64]:
         if not self.action_space.contains(action):
@@ -191,5 +187,17 @@ class Nav2DGrid(Nav2DBase):
         return (2 if y > 0 else 4) if y else 0
 
 
-# So that gymnasium.make("orcalign.envs.nav2d:orcalign/Nav2D-v0") works without anything else.
+@final
+class Nav2DExpert:
+    """To one subgoal after the other."""
+
+    def __init__(self, env: gymnasium.Env[Any, Any]) -> None:
+        self._env: Any = env.unwrapped
+
+    def act(self, observation: npt.NDArray[Any], success: bool) -> Any:
+        """The straightest way."""
+        return self._env.expert_action()
+
+
+# So that gymnasium.make("orcalign.envs.nav2d.env:orcalign/Nav2D-v0") works without anything else.
 register()

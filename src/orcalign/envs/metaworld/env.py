@@ -1,17 +1,21 @@
-"""Meta-world tasks as plain Gymnasium environments: goal visible, every episode fixed by its seed.
+"""Meta-world tasks as plain Gymnasium environments: goal visible, every episode fixed by its seed; and their experts.
 
 Physics only; pictures are drawn from `model` and `data` by `orcalign.envs.rendering`, which never writes to them.
 """
 
 from __future__ import annotations
 
+import warnings
 from typing import Any, final
 
 import gymnasium
 import numpy as np
 import numpy.typing as npt
 
-from orcalign.envs.spec import TaskSpec
+from orcalign.envs.tasks import TaskSpec
+
+STOPS = ("lever-pull-v3",)
+"""Tasks whose script would undo its work: the expert sends zeros once it has succeeded."""
 
 
 @final
@@ -61,16 +65,6 @@ class MetaworldEnv(gymnasium.Env[npt.NDArray[np.float64], npt.NDArray[np.float32
     def data(self) -> Any:
         """The mujoco.MjData that is simulated."""
         return self._sim.data
-
-    @property
-    def fullpath(self) -> str:
-        """File of the scene."""
-        return str(self._sim.fullpath)
-
-    @property
-    def dt(self) -> float:
-        """Seconds of a simulation step."""
-        return float(self._sim.dt)
 
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
@@ -130,10 +124,37 @@ class MetaworldEnv(gymnasium.Env[npt.NDArray[np.float64], npt.NDArray[np.float32
             "use orcalign.envs.make(task, render='fast') or render='paper'."
         )
 
-    def close(self) -> None:
-        """Nothing is open."""
-
     def _inside(self, observation: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
         # Meta-world clips at every step but not at reset; a policy should see one kind of observation.
         space: Any = self.observation_space
         return np.clip(observation, space.low, space.high)
+
+
+@final
+class MetaworldExpert:
+    """Meta-world's script for a task; float32 [4] from -1 to 1.
+
+    >>> from orcalign.envs.tasks import find_task
+    >>> expert = MetaworldExpert(find_task("door-close"))
+    >>> expert.act(np.zeros(39), success=False).shape
+    (4,)
+    """
+
+    def __init__(self, spec: TaskSpec) -> None:
+        from metaworld.policies import ENV_POLICY_MAP
+
+        script: Any = ENV_POLICY_MAP[spec.env_id]
+        self._policy = script()
+        self._stops, self._stopped = spec.env_id in STOPS, False
+
+    def act(self, observation: npt.NDArray[Any], success: bool) -> npt.NDArray[np.float32]:
+        """Follow the script; where it would undo its work, rest after the first success."""
+        self._stopped |= self._stops and success
+        if self._stopped:
+            return np.zeros(4, np.float32)
+        with warnings.catch_warnings():
+            # The scripts ask for more than full speed and say so at every step; the action is clipped.
+            warnings.filterwarnings("ignore", message=r"Constant\(s\) may be too high")
+            # A copy, because some scripts write into what they are given.
+            action = self._policy.get_action(observation[:39].copy())
+        return np.asarray(np.clip(action, -1.0, 1.0), np.float32)

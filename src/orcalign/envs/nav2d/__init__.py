@@ -1,0 +1,74 @@
+"""The 2D navigation of the paper's counterexamples: small worlds in which a run takes a minute."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, final
+
+from orcalign.envs.gymnasium import make_registered
+from orcalign.envs.suite import Env, Suite
+from orcalign.envs.tasks import TaskSpec
+
+if TYPE_CHECKING:
+    from orcalign.envs.experts import Expert
+
+
+def _row(name: str, env_id: str, layout: str, steps: int, kept: str) -> TaskSpec:
+    return TaskSpec(
+        name=name,
+        suite="nav2d",
+        env_id=env_id,
+        episode_steps=steps,
+        difficulty="easy",
+        success="all subgoals were visited in order, and the agent is at the last one",
+        misaligned=kept,
+        settings=(("layout", layout),),
+    )
+
+
+@final
+class Nav2DSuite(Suite):
+    """Worlds that draw themselves, at any size, and know the way.
+
+    >>> list(Nav2DSuite().tasks)
+    ['nav2d', 'nav2d-order', 'nav2d-grid', 'nav2d-grid-order']
+    """
+
+    name = "nav2d"
+    # Coloured blobs on a map: the pixels themselves say where the agent is. Each frame of the demo is a place of
+    # its own, and the agent acts on the demo's very map: what keeps its first episodes off is not the scene.
+    defaults: Mapping[str, Mapping[str, Any]] = {
+        "laptop": {
+            "reward.context": 1,
+            "reward.calibration_episodes": 0,
+            "encoder.encoder": "pixels",
+            "encoder.encoder_size": None,
+            "collect.frame_size": None,
+        }
+    }
+
+    @cached_property
+    def tasks(self) -> Mapping[str, TaskSpec]:
+        """Two layouts, in the plane and on a grid."""
+        # fmt: off
+        rows = (
+            #    name                environment              layout      steps  misaligned
+            _row("nav2d",            "orcalign/Nav2D-v0",     "slowness", 30, "1,3,5,7,9,12"),
+            _row("nav2d-order",      "orcalign/Nav2D-v0",     "order",    24, "1,3,5,7,9,11"),
+            _row("nav2d-grid",       "orcalign/Nav2DGrid-v0", "slowness", 16, "0,1,4,7"),
+            _row("nav2d-grid-order", "orcalign/Nav2DGrid-v0", "order",    12, "1,3,5"),
+        )
+        # fmt: on
+        return {spec.name: spec for spec in rows}
+
+    def build(self, spec: TaskSpec, pictures: bool, size: int | None) -> tuple[Env, TaskSpec]:
+        """The registered environment, which draws at the size that is wanted."""
+        given = {} if size is None else {"size": size}
+        return make_registered(spec, "rgb_array" if pictures else None, **given), spec
+
+    def expert(self, spec: TaskSpec, env: Env) -> Expert:
+        """To one subgoal after the other."""
+        from orcalign.envs.nav2d.env import Nav2DExpert
+
+        return Nav2DExpert(env)

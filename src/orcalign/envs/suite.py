@@ -1,0 +1,135 @@
+"""A suite: a family of tasks, and all that is special about it.
+
+A new family is a folder with a `Suite` in it and a line in `SUITES`. Whoever wants an environment, an expert, a demo
+or a return asks the suite of the task; nobody asks which suite it is.
+"""
+
+from __future__ import annotations
+
+import abc
+import importlib
+import sys
+from collections.abc import Iterable, Iterator, Mapping
+from functools import cache
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from orcalign.checks import require
+
+if TYPE_CHECKING:
+    import gymnasium
+    import numpy as np
+    import numpy.typing as npt
+
+    from orcalign.envs.experts import Episode, Expert
+    from orcalign.envs.rendering import FrameRenderer
+    from orcalign.envs.tasks import TaskSpec
+
+Env: TypeAlias = "gymnasium.Env[Any, Any]"
+SUITES: dict[str, str] = {
+    "metaworld": "orcalign.envs.metaworld:Metaworld",
+    "nav2d": "orcalign.envs.nav2d:Nav2DSuite",
+    "gymnasium": "orcalign.envs.gymnasium:Gymnasium",
+}
+"""Name to module:class, imported when it is first asked for; a task's name is shown to one after the other."""
+
+
+class Suite(abc.ABC):
+    """A family of tasks; `find_suite` has the one object of each.
+
+    Only `build` has to be written. A module with a suite in it must not import a simulator before it is used.
+    """
+
+    name: str
+    """Its name in `SUITES`, and `TaskSpec.suite` of its tasks."""
+    others: str = ""
+    """What else it knows by name besides its table, such as "a registered Gymnasium id"."""
+    demonstrator: str = "scripted expert"
+    """Who is seen in a demo that `record` makes."""
+    defaults: Mapping[str, Mapping[str, Any]] = {}
+    """Name of a preset to the settings that are others for these tasks, as in {"laptop": {"reward.context": 1}}."""
+
+    @property
+    def tasks(self) -> Mapping[str, TaskSpec]:
+        """The table of its tasks by name; it may be empty."""
+        return {}
+
+    @property
+    def names(self) -> Iterable[str]:
+        """Names that a user may have meant."""
+        return self.tasks
+
+    def find(self, name: str) -> TaskSpec | None:
+        """The task of that name; None if it is not of this family."""
+        return self.tasks.get(name)
+
+    def check(self, spec: TaskSpec) -> None:  # noqa: B027 (most have nothing to refuse)
+        """Refuse a task that cannot be of this family."""
+
+    @abc.abstractmethod
+    def build(self, spec: TaskSpec, pictures: bool, size: int | None) -> tuple[Env, TaskSpec]:
+        """The bare environment, one simulation step a step, and its task with the episode length that it really has.
+
+        Args:
+            spec: the task.
+            pictures: whether it will have to draw.
+            size: side of the pictures, where the environment can choose it.
+        """
+
+    def renderer(self, env: Env, spec: TaskSpec, render: str, size: int | None) -> FrameRenderer | None:
+        """What draws the environment: our renderer a MuJoCo scene; None if the environment draws itself."""
+        from orcalign.envs.rendering import make_renderer
+
+        world: Any = env.unwrapped
+        mujoco = sys.modules.get("mujoco")
+        if mujoco is None or not isinstance(getattr(world, "model", None), mujoco.MjModel):
+            return None
+        camera = spec.camera
+        if camera is None and "track" in [world.model.camera(k).name for k in range(world.model.ncam)]:
+            camera = "track"  # what Gymnasium's own walkers are seen through
+        return make_renderer(world.model, world.data, camera, render, size)
+
+    def expert(self, spec: TaskSpec, env: Env) -> Expert:
+        """A fresh scripted expert for one episode of `env`."""
+        raise ValueError(
+            f"there is no scripted expert for {spec.name!r}; record a video of the task and use that as the demo: "
+            "orcalign demo import VIDEO --out DIR."
+        )
+
+    def record(self, spec: TaskSpec, seed: int, render: str | None, size: int | None) -> Episode:
+        """The episode of that seed as it should be done, which a demo shows: here what the scripted expert does."""
+        from orcalign.envs.experts import play
+        from orcalign.envs.making import with_frames
+
+        env, spec = self.build(spec, render is not None, size)
+        if render is not None:
+            env = with_frames(env, spec, render, size)
+        try:
+            return play(self.expert(spec, env), env, spec, seed, render is not None)
+        finally:
+            env.close()
+
+    def episode_return(self, success: npt.NDArray[np.bool_], spec: TaskSpec) -> float:
+        """The return of an episode by which agents are compared: here the agent steps [T] that report success."""
+        return int(success.sum())
+
+
+@cache
+def _loaded(path: str) -> Suite:
+    module, _, kind = path.partition(":")
+    made: Suite = getattr(importlib.import_module(module), kind)()
+    return made
+
+
+def find_suite(name: str) -> Suite:
+    """The suite of that name in `SUITES`; `TaskSpec.suite` is one.
+
+    >>> find_suite("nav2d").defaults["laptop"]["encoder.encoder"]
+    'pixels'
+    """
+    require("suite", name, tuple(SUITES))
+    return _loaded(SUITES[name])
+
+
+def all_suites() -> Iterator[Suite]:
+    """One after the other, in the order in which they are shown a name."""
+    return map(find_suite, SUITES)
