@@ -51,7 +51,7 @@ def import_(
         overwrite: Replace a demo that is already there.
     """
     from orcalign.video import Demo, VideoOptions
-    from orcalign.video.manifest import check_target
+    from orcalign.video.demo import check_target
 
     check_target(out, overwrite)
     options = VideoOptions(start, end, fps, size, None, crop, max_frames, allow_truncated=allow_truncated)
@@ -94,7 +94,7 @@ def warp(
         overwrite: Replace a demo that is already there.
     """
     from orcalign import video
-    from orcalign.video.manifest import check_target
+    from orcalign.video.demo import check_target
 
     check_target(out, overwrite)
     asked = {

@@ -42,7 +42,7 @@ def make(
         overwrite: Replace demos that are already there.
     """
     from orcalign.envs import make_demos
-    from orcalign.video.manifest import check_target
+    from orcalign.video.demo import check_target
 
     folders = [out] if count == 1 else [out / str(k) for k in range(count)]
     for folder in folders:
