@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from orcalign.encoders import CachedEncoder, FeatureCache, make_encoder
-from orcalign.encoders.pixels import Pixels
-from orcalign.encoders.storage import cache_dir
+from orcalign.encoders.cache import cache_dir
+from orcalign.encoders.resize import Pixels
 
 
 class Counting(Pixels):

@@ -11,7 +11,7 @@ pytest.importorskip("openvino")
 
 
 def graph():
-    from orcalign.encoders.networks.whole_graph import WholeGraph
+    from orcalign.encoders.networks import WholeGraph
 
     torch.manual_seed(0)
     network = torch.nn.Conv2d(3, 4, 3)

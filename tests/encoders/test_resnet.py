@@ -68,7 +68,7 @@ def test_resnet50_from_a_torchvision_state_dict(random_resnet50, tmp_path, suffi
     weights = str(path)
     if suffix == ".pth":
         torch.save(state, path)
-        from orcalign.encoders.storage import sha256_of
+        from orcalign.encoders.weights import sha256_of
 
         weights += f"#sha256={sha256_of(path)}"
     else:

@@ -4,27 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from encoders.small_checkpoints import tiny_transformer
 
 from orcalign.encoders import WeightsUnavailable, make_encoder
-from orcalign.encoders.backbones import CLIP, HALF, IMAGENET
 
 torch = pytest.importorskip("torch")
-transformers = pytest.importorskip("transformers")
-
-SMALL = {"hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 4, "intermediate_size": 64}
-
-
-def tiny(family):
-    torch.manual_seed(5)
-    if family == "dinov2":
-        config = transformers.Dinov2Config(**SMALL, image_size=56, patch_size=14, layerscale_value=0.5)
-        return transformers.Dinov2Model(config).eval(), IMAGENET
-    if family == "siglip":
-        config = transformers.SiglipVisionConfig(**SMALL, image_size=56, patch_size=14)
-        return transformers.SiglipVisionModel(config).eval(), HALF
-    config = transformers.CLIPVisionConfig(**SMALL, image_size=56, patch_size=14, projection_dim=24)
-    return transformers.CLIPVisionModelWithProjection(config).eval(), CLIP
-
+pytest.importorskip("transformers")
 
 NAMES = {"dinov2": "dinov2-small", "siglip": "siglip-base", "clip": "clip-vit-base"}
 
@@ -32,7 +17,7 @@ NAMES = {"dinov2": "dinov2-small", "siglip": "siglip-base", "clip": "clip-vit-ba
 @pytest.mark.parametrize(("pooled", "size"), [(True, 56), (False, 56), (False, 84)])
 @pytest.mark.parametrize("family", NAMES)
 def test_same_as_the_library(family, pooled, size, tmp_path, cosine):
-    model, colours = tiny(family)
+    model, colours = tiny_transformer(family)
     model.save_pretrained(tmp_path)
     images = np.random.default_rng(4).integers(0, 256, (3, size, size, 3), np.uint8)
     mean, std = (np.array(values, np.float32) for values in colours)
@@ -56,7 +41,7 @@ def test_same_as_the_library(family, pooled, size, tmp_path, cosine):
 
 
 def test_a_size_that_patches_do_not_fill_names_one_that_they_do(tmp_path):
-    tiny("dinov2")[0].save_pretrained(tmp_path)
+    tiny_transformer("dinov2")[0].save_pretrained(tmp_path)
     with pytest.raises(ValueError, match=r"The size is 60 pixels.*14-pixel patches: use 56\."):
         make_encoder("dinov2-small", size=60, weights=tmp_path)
 
@@ -64,7 +49,7 @@ def test_a_size_that_patches_do_not_fill_names_one_that_they_do(tmp_path):
 def test_missing_tensors_are_not_filled_with_noise(tmp_path):
     from safetensors.torch import load_file, save_file
 
-    tiny("dinov2")[0].save_pretrained(tmp_path)
+    tiny_transformer("dinov2")[0].save_pretrained(tmp_path)
     state = load_file(tmp_path / "model.safetensors")
     del state["layernorm.weight"]
     save_file(state, tmp_path / "model.safetensors", metadata={"format": "pt"})
@@ -76,7 +61,7 @@ def test_missing_tensors_are_not_filled_with_noise(tmp_path):
     ("config", "text"), [("", "does not hold a dinov2 model"), (None, "has no config.json with model")]
 )
 def test_a_broken_folder_is_one_sentence(tmp_path, config, text):
-    tiny("dinov2")[0].save_pretrained(tmp_path)
+    tiny_transformer("dinov2")[0].save_pretrained(tmp_path)
     if config is None:
         (tmp_path / "config.json").unlink()
     else:

@@ -7,8 +7,7 @@ import pytest
 
 from orcalign.encoders import WeightsUnavailable, make_encoder
 from orcalign.encoders.backbones import LITE0_FILE, LITE0_PACKAGE, LITE0_SHA256
-from orcalign.encoders.storage import sha256_of
-from orcalign.encoders.weights import package_file, read_state
+from orcalign.encoders.weights import package_file, read_state, sha256_of
 from orcalign.files import write_file
 
 torch = pytest.importorskip("torch")

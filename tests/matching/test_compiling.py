@@ -31,7 +31,7 @@ def test_compiling_is_said_once_and_then_cached(tmp_path):
     assert first.stderr.count("compiling kernels") == 1
     assert second.stderr == ""
     # `threshold` uses the exponential of another file: a change there must not be answered from the cache.
-    exponential = copy / "matching" / "exponential.py"
+    exponential = copy / "matching" / "kernel.py"
     exponential.write_text(exponential.read_text().replace("* r + 1.0) * power", "* r + 1.0) * power * 0.5"))
     assert run(tmp_path).stdout == "[0.25, 0.25]\n"
 

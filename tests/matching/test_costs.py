@@ -2,14 +2,27 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from matching.cost_strategies import cost_matrices
 from reference import matching as reference
 from scipy.spatial import distance as scipy_distance
 
-from orcalign.matching import calibrate, context, cosine, euclidean, final_frame, orca, pool
+from orcalign.matching import (
+    MATCHERS,
+    Match,
+    calibrate,
+    context,
+    cosine,
+    euclidean,
+    final_frame,
+    orca,
+    orca_progress,
+    pool,
+    pool_rewards,
+    require_pool,
+)
 from orcalign.matching.costs import distance as distance_named
 
 
@@ -206,7 +219,7 @@ def test_calibration_needs_frames_that_differ(frames):
 
 
 def test_calibration_with_an_unknown_distance():
-    with pytest.raises(ValueError, match="distance is 'l1'; it must be one of cosine, euclidean"):
+    with pytest.raises(ValueError, match="distance is 'l1'; Known: cosine, euclidean"):
         calibrate(np.eye(3), "l1")
 
 
@@ -237,9 +250,46 @@ def test_pooled_reward_is_the_best_of_all(costs):
         ([], "max", "matches is empty"),
         ([orca(np.ones((2, 2)))], "mean", "how is 'mean'"),
         ([orca(np.ones((2, 2))), orca(np.ones((3, 2)))], "max", "one and the same episode"),
-        ([orca(np.ones((1, 2, 2)))], "max", "one by one"),
+        ([orca(np.ones((1, 2, 2)))], "max", "a batch with pool_rewards"),
     ],
 )
 def test_bad_pools_are_named(matches, how, message):
     with pytest.raises(ValueError, match=message):
         pool(matches, how)
+
+
+@settings(max_examples=50)
+@given(st.integers(1, 4), st.integers(1, 5), st.integers(0, 2**32 - 1), st.sampled_from(["max", "best"]))
+def test_a_batch_is_pooled_as_its_episodes(K, B, seed, how):
+    rewards = np.random.default_rng(seed).normal(size=(K, B, 7))
+    reward, demo, best = pool_rewards(rewards, how)
+    assert (reward.shape, demo.shape, best.shape) == ((B, 7), (B, 7), (B,))
+    for b in range(B):
+        one = pool([Match(rewards[k, b], np.zeros((7, 1))) for k in range(K)], how)
+        np.testing.assert_array_equal(reward[b], one.reward)
+        np.testing.assert_array_equal(demo[b], one.demo)
+        assert best[b] == one.best_demo
+
+
+def test_progress_is_not_paid_once_per_demo():
+    """Two demos show the same way at other moments; a learner that goes it once makes progress on one, then on the
+    other. The highest increment at every step pays both."""
+    learner = np.arange(0.0, 20.5)[:, None]
+    matches = [
+        orca_progress(euclidean(learner, np.arange(start, 20.5, 2)[:, None]), 0.05) for start in (0.0, 1.0)
+    ]
+    paid = {how: pool(matches, how).reward.sum() for how in ("max", "best")}
+    assert paid["best"] == max(match.reward.sum() for match in matches) == pytest.approx(11)
+    assert paid["max"] > 1.9 * paid["best"]
+    assert pool(matches, require_pool("orca_progress")).reward.sum() == paid["best"]
+    with pytest.raises(ValueError, match=r"would pay the same progress once per demo; use pool='best'\."):
+        require_pool("orca_progress", "max")
+
+
+def test_every_matcher_says_how_it_may_be_pooled():
+    for name, one in MATCHERS.items():
+        assert one.pools == (("best",) if name == "orca_progress" else ("max", "best"))
+        assert require_pool(name) == one.pools[0]
+        assert require_pool(name, "best") == "best"
+        with pytest.raises(ValueError, match="pool is 'mean'; Known: auto, max, best"):
+            require_pool(name, "mean")

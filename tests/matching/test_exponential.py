@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from orcalign.matching.exponential import Q_32, Q_64, exp_all
+from orcalign.matching.kernel import Q_32, Q_64, exp_all
 
 
 def ulps(values, dtype):

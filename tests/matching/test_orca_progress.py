@@ -9,45 +9,21 @@ from reference import matching as reference
 
 from orcalign.matching import OrcaProgressTracker, OrcaTracker, along_path, euclidean, orca, orca_progress
 
-FORMS = [("difference", "truncated"), ("potential", "truncated"), ("potential", "terminated")]
-forms = st.sampled_from(FORMS)
-weights, gammas = st.floats(0, 30), st.floats(0.5, 1)
+weights = st.floats(0, 30)
 
 
-def naive(cost, temperature, floor, weight, shaping, gamma, end):
+def naive(cost, temperature, floor, weight):
     reward, _, phi = reference.orca(cost, temperature, floor)
-    total = []
-    for t in range(len(phi)):
-        before = phi[t - 1] if t > 0 else 0.0
-        now = phi[t]
-        if shaping == "potential":
-            now = 0.0 if end == "terminated" and t == len(phi) - 1 else gamma * phi[t]
-        total.append(reward[t] + weight * (now - before))
-    return np.array(total)
+    return np.array([reward[t] + weight * (phi[t] - (phi[t - 1] if t > 0 else 0.0)) for t in range(len(phi))])
 
 
 def test_by_hand():
     # P = 2^-cost, as in the test of orca: phi = 5/8, 3/4, 1 and orca's reward = 1/32, 1/8, 1/2.
     cost = np.array([[0.0, 2.0, 3.0], [1.0, 1.0, 2.0], [0.0, 0.0, 1.0]])
-    warm = {"temperature": 1 / np.log(2), "weight": 8.0, "gamma": 0.5}
-    plain = orca_progress(cost, **warm)
-    np.testing.assert_allclose(plain.reward, [5 + 1 / 32, 1 + 1 / 8, 2 + 1 / 2], rtol=1e-14)
-    kept = orca_progress(cost, **warm, shaping="potential")
-    # 8 (phi_t / 2 - phi_{t-1}): 5/2, 3 - 5, 4 - 6
-    np.testing.assert_allclose(kept.reward, [5 / 2 + 1 / 32, -2 + 1 / 8, -2 + 1 / 2], rtol=1e-14)
-    ended = orca_progress(cost, **warm, shaping="potential", end="terminated")
-    # the last: 8 (0 - 3/4)
-    np.testing.assert_allclose(ended.reward, [5 / 2 + 1 / 32, -2 + 1 / 8, -6 + 1 / 2], rtol=1e-14)
-    for match in (plain, kept, ended):
-        np.testing.assert_allclose(match.progress, [5 / 8, 3 / 4, 1], rtol=1e-14)
-        np.testing.assert_allclose(match.orca_reward, [1 / 32, 1 / 8, 1 / 2], rtol=1e-14)
-
-
-def test_the_difference_knows_no_end_and_no_gamma():
-    cost = np.random.default_rng(0).random((6, 4))
-    expected = orca_progress(cost).reward
-    np.testing.assert_array_equal(orca_progress(cost, end="terminated", gamma=0.5).reward, expected)
-    assert OrcaProgressTracker(4, end="terminated").push(cost[0]) == expected[0]
+    match = orca_progress(cost, temperature=1 / np.log(2), weight=8.0)
+    np.testing.assert_allclose(match.reward, [5 + 1 / 32, 1 + 1 / 8, 2 + 1 / 2], rtol=1e-14)
+    np.testing.assert_allclose(match.progress, [5 / 8, 3 / 4, 1], rtol=1e-14)
+    np.testing.assert_allclose(match.orca_reward, [1 / 32, 1 / 8, 1 / 2], rtol=1e-14)
 
 
 def test_one_frame_and_one_demo_frame():
@@ -56,78 +32,51 @@ def test_one_frame_and_one_demo_frame():
     np.testing.assert_allclose(
         orca_progress(cost, weight=2.0).reward, [3 * one, two + 2 * (1 - one), three], rtol=1e-14
     )
-    # The only step is the last one, too.
-    ended = orca_progress([[0.0, 0.0]], shaping="potential", end="terminated")
-    assert ended.reward.tolist() == [1.0]
     assert orca_progress([[0.0, 0.0]]).reward.tolist() == [11.0]
 
 
 @settings(max_examples=150)
-@given(cost_matrices(max_side=30), st.floats(0.05, 10), st.floats(0, 2), weights, forms, gammas)
-def test_against_the_naive_loop(cost, temperature, floor, weight, form, gamma):
-    shaping, end = form
-    match = orca_progress(cost, temperature, floor, weight, shaping, gamma, end)
-    expected = naive(cost, temperature, floor, weight, shaping, gamma, end)
+@given(cost_matrices(max_side=30), st.floats(0.05, 10), st.floats(0, 2), weights)
+def test_against_the_naive_loop(cost, temperature, floor, weight):
+    match = orca_progress(cost, temperature, floor, weight)
+    expected = naive(cost, temperature, floor, weight)
     np.testing.assert_allclose(match.reward, expected, rtol=1e-10, atol=1e-12)
     plain = orca(cost, temperature, floor)
     for name, other in (("assignment", "assignment"), ("progress", "progress"), ("orca_reward", "reward")):
         np.testing.assert_array_equal(getattr(match, name), getattr(plain, other))
 
 
-@pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_a_batch_of_unequal_lengths_is_its_episodes_in_every_form(form, dtype):
+def test_a_batch_of_unequal_lengths_is_its_episodes(dtype):
     rng = np.random.default_rng(0)
     cost, lengths = rng.random((9, 14, 10)).astype(dtype), rng.integers(1, 15, 9)
-    shaping, end = form
-    batch = orca_progress(cost, 0.3, shaping=shaping, end=end, lengths=lengths)
+    batch = orca_progress(cost, 0.3, lengths=lengths)
     assert batch.reward.dtype == batch.orca_reward.dtype == dtype
     for b, length in enumerate(lengths):
-        one = orca_progress(cost[b, :length], 0.3, shaping=shaping, end=end)
+        one = orca_progress(cost[b, :length], 0.3)
         np.testing.assert_array_equal(batch.reward[b, :length], one.reward)
         assert not batch.reward[b, length:].any()
 
 
-@given(cost_matrices(max_side=40), st.floats(0.01, 10), st.floats(0, 1), weights, gammas)
-def test_bounds_and_sums(cost, temperature, floor, weight, gamma):
-    T, tiny = len(cost), 1e-12 * (1 + weight)
-    plain = orca_progress(cost, temperature, floor, weight)
-    assert (plain.reward >= plain.orca_reward).all()
-    assert (plain.reward <= weight + 1 + tiny).all()
-    last = plain.progress[-1]
-    assert (plain.reward - plain.orca_reward).sum() == pytest.approx(weight * last, abs=tiny)
-    discount = gamma ** np.arange(T)
-    for end, left in (("truncated", gamma**T * weight * last), ("terminated", 0.0)):
-        shaped = orca_progress(cost, temperature, floor, weight, "potential", gamma, end)
-        inner = shaped.reward if end == "truncated" else shaped.reward[:-1]
-        assert (inner >= -(1 - gamma) * weight - tiny).all()
-        assert (inner <= gamma * weight + 1 + tiny).all()
-        assert -weight - tiny <= shaped.reward[-1] <= gamma * weight * (end == "truncated") + 1 + tiny
-        total = (discount * (shaped.reward - shaped.orca_reward)).sum()
-        assert total == pytest.approx(left, abs=10 * tiny)
+@given(cost_matrices(max_side=40), st.floats(0.01, 10), st.floats(0, 1), weights)
+def test_bounds_and_sums(cost, temperature, floor, weight):
+    tiny = 1e-12 * (1 + weight)
+    match = orca_progress(cost, temperature, floor, weight)
+    assert (match.reward >= match.orca_reward).all()
+    assert (match.reward <= weight + 1 + tiny).all()
+    assert (match.reward - match.orca_reward).sum() == pytest.approx(weight * match.progress[-1], abs=tiny)
 
 
 @given(cost_matrices(max_side=30), st.data())
 def test_prefix_causality(cost, data):
     t = data.draw(st.integers(1, len(cost)))
-    for shaping, end in FORMS:
-        whole = orca_progress(cost, shaping=shaping, end=end).reward
-        part = orca_progress(cost[:t], shaping=shaping, end=end).reward
-        known = t if end == "truncated" or t == len(cost) else t - 1
-        np.testing.assert_array_equal(whole[:known], part[:known])
-    if t < len(cost):
-        assert part[-1] != whole[t - 1]  # phi is above 0, and the last one is not counted
+    np.testing.assert_array_equal(orca_progress(cost).reward[:t], orca_progress(cost[:t]).reward)
 
 
 @settings(max_examples=60)
-@given(cost_matrices(max_side=40), st.floats(0.05, 5), st.floats(0, 0.5), weights, forms, gammas)
-def test_tracker_is_bit_for_bit_the_same(cost, temperature, floor, weight, form, gamma):
-    shaping, end = form
-    rest = (temperature, floor, weight, shaping, gamma, end)
-    if end == "terminated":
-        with pytest.raises(ValueError, match="a stream does not know which is the last; use end='truncated'"):
-            OrcaProgressTracker(cost.shape[1], *rest)
-        return
+@given(cost_matrices(max_side=40), st.floats(0.05, 5), st.floats(0, 0.5), weights)
+def test_tracker_is_bit_for_bit_the_same(cost, temperature, floor, weight):
+    rest = (temperature, floor, weight)
     whole = orca_progress(cost, *rest)
     tracker = OrcaProgressTracker(cost.shape[1], *rest)
     for t, row in enumerate(cost):
@@ -139,7 +88,7 @@ def test_tracker_is_bit_for_bit_the_same(cost, temperature, floor, weight, form,
 
 def test_tracker_reset_copy_and_refusal():
     rows = np.random.default_rng(1).random((5, 7))
-    tracker = OrcaProgressTracker(7, weight=3.0, shaping="potential", gamma=0.9)
+    tracker = OrcaProgressTracker(7, weight=3.0)
     first = [tracker.push(row) for row in rows]
     with pytest.raises(ValueError, match=r"cost_row\[0\] is nan"):
         tracker.push(np.full(7, np.nan))
@@ -159,16 +108,14 @@ edges = st.sampled_from([0.0, 1e-300, 1e-9, 1.0, 2.0, 700.0, 1e6, 1e300])
 
 
 @settings(max_examples=150)
-@given(st.integers(1, 6), st.integers(1, 9), st.data(), forms, st.sampled_from([np.float32, np.float64]))
-def test_never_anything_but_a_bounded_number(T, J, data, form, dtype):
+@given(st.integers(1, 6), st.integers(1, 9), st.data(), st.sampled_from([np.float32, np.float64]))
+def test_never_anything_but_a_bounded_number(T, J, data, dtype):
     """Constant costs, costs of any size, J of 1 and 2, T shorter than J, the strictest temperatures."""
     value = edges if dtype == np.float64 else edges.filter(lambda x: x < 1e38)
     values = data.draw(st.lists(value, min_size=T * J, max_size=T * J) | value.map(lambda x: [x] * (T * J)))
     cost = np.array(values, dtype).reshape(T, J)
     temperature = data.draw(st.sampled_from([1e-9, 0.01, 1.0, 1e9]))
-    match = orca_progress(
-        cost, temperature, data.draw(st.sampled_from([0.0, 0.1, 1e6])), 10.0, *form[:1], end=form[1]
-    )
+    match = orca_progress(cost, temperature, data.draw(st.sampled_from([0.0, 0.1, 1e6])), 10.0)
     assert np.isfinite(match.reward).all()
     assert (np.abs(match.reward) <= 11.001).all()
     assert (match.progress >= 0).all()
@@ -185,12 +132,11 @@ def test_worth_by_hand():
 
 
 @settings(max_examples=100)
-@given(cost_matrices(max_side=20), st.floats(0.05, 10), forms, gammas, st.data())
-def test_worth_against_the_naive_sum_and_the_stream(cost, temperature, form, gamma, data):
-    shaping, end = form
+@given(cost_matrices(max_side=20), st.floats(0.05, 10), st.data())
+def test_worth_against_the_naive_sum_and_the_stream(cost, temperature, data):
     J = cost.shape[1]
     worth = data.draw(st.lists(st.floats(0, 5), min_size=J, max_size=J).filter(lambda w: sum(w) > 1e-3))
-    terms = {"temperature": temperature, "shaping": shaping, "gamma": gamma, "end": end, "worth": worth}
+    terms = {"temperature": temperature, "worth": worth}
     match = orca_progress(cost, **terms)
     C = reference.orca(cost, temperature, 0.0)[1]
     np.testing.assert_allclose(
@@ -200,10 +146,9 @@ def test_worth_against_the_naive_sum_and_the_stream(cost, temperature, form, gam
     assert match.progress[-1] <= 1
     batch = orca_progress(cost[None].repeat(2, axis=0), **terms)
     np.testing.assert_array_equal(batch.reward, match.reward[None].repeat(2, axis=0))
-    if (shaping, end) != ("potential", "terminated"):
-        tracker = OrcaProgressTracker(J, **terms)
-        assert [tracker.push(row) for row in cost] == match.reward.tolist()
-        assert tracker.copy().progress == tracker.progress == match.progress[-1]
+    tracker = OrcaProgressTracker(J, **terms)
+    assert [tracker.push(row) for row in cost] == match.reward.tolist()
+    assert tracker.copy().progress == tracker.progress == match.progress[-1]
 
 
 def test_a_worth_for_all_frames_but_the_last_is_no_worth():

@@ -39,12 +39,9 @@ def videos(draw, longest=9):
     context=st.integers(1, 4),
     direction=st.sampled_from(["past", "future"]),
     distance=st.sampled_from(["cosine", "euclidean"]),
-    form=st.sampled_from(
-        [("difference", "truncated"), ("potential", "truncated"), ("potential", "terminated")]
-    ),
     calibrated=st.booleans(),
 )
-def test_a_bounded_number_or_a_sentence(demo, learner, context, direction, distance, form, calibrated):
+def test_a_bounded_number_or_a_sentence(demo, learner, context, direction, distance, calibrated):
     refusal = ""
     try:
         reward = VideoReward(
@@ -56,8 +53,6 @@ def test_a_bounded_number_or_a_sentence(demo, learner, context, direction, dista
             "orca_progress",
             calibrated,
             weight=WEIGHT,
-            shaping=form[0],
-            end=form[1],
         )
     except ValueError as error:
         refusal = str(error)
@@ -69,10 +64,9 @@ def test_a_bounded_number_or_a_sentence(demo, learner, context, direction, dista
     result = reward(learner)
     assert result.reward.shape == (len(learner),)
     assert np.isfinite(result.reward).all()
-    assert result.reward.min() >= (0 if form[0] == "difference" else -WEIGHT)
+    assert result.reward.min() >= 0
     assert result.reward.max() <= WEIGHT + 1 + 1e-9
-    if form[0] == "difference":
-        assert result.total <= WEIGHT + len(learner) + 1e-9
+    assert result.total <= WEIGHT + len(learner) + 1e-9
     assert (reward.relabel(result.raw_costs[0][None])[0] == result.reward).all()
     assert np.isfinite(reward.story(result).final_progress)
     if len(learner) >= 6:

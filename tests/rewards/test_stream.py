@@ -25,7 +25,7 @@ def pixels(demo=DEMO, **more):
     temperature=st.floats(1e-3, 10),
     floor=st.floats(0, 0.5),
     demos=st.integers(1, 3),
-    method=st.sampled_from([{}, PROGRESS, {**PROGRESS, "shaping": "potential", "gamma": 0.9, "weight": 3.0}]),
+    method=st.sampled_from([{}, PROGRESS, {**PROGRESS, "weight": 3.0}]),
     seed=st.integers(0, 2**32 - 1),
 )
 def test_stream_is_the_episode_bit_for_bit(J, T, context, distance, temperature, floor, demos, method, seed):
@@ -100,10 +100,6 @@ def test_two_streams_are_independent():
         ({}, r"context=3 with direction 'future' looks 2 frames ahead.*context=1 or direction='past'"),
         ({"matcher": "dtw", "context": 1}, r"only at the end.*causal ones are orca, orca_log, orca_progress"),
         ({"matcher": "threshold", "context": 1}, r"only 'orca' and 'orca_progress' have a stream"),
-        (
-            {"matcher": "orca_progress", "context": 1, "shaping": "potential", "end": "terminated"},
-            r"does not know which is the last; use end='truncated'",
-        ),
         ({"demo": [DEMO, DEMO], "context": 1, "pool": "best"}, r"pool='best'.*use pool='max'"),
     ],
 )

@@ -49,7 +49,7 @@ def make(
         overwrite: Replace demos that are already there.
     """
     from orcalign.envs import make_demos
-    from orcalign.video.manifest import check_target
+    from orcalign.video.demo import check_target
 
     folders = [out] if count == 1 else [out / str(k) for k in range(count)]
     for folder in folders:
@@ -100,7 +100,7 @@ def import_(
         overwrite: Replace a demo that is already there.
     """
     from orcalign.video import Demo, VideoOptions
-    from orcalign.video.manifest import check_target
+    from orcalign.video.demo import check_target
 
     check_target(out, overwrite)
     options = VideoOptions(start, end, fps, size, None, crop, max_frames, allow_truncated=allow_truncated)
@@ -143,7 +143,7 @@ def warp(
         overwrite: Replace a demo that is already there.
     """
     from orcalign import video
-    from orcalign.video.manifest import check_target
+    from orcalign.video.demo import check_target
 
     check_target(out, overwrite)
     asked = {

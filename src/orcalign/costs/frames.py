@@ -21,9 +21,8 @@ import numpy.typing as npt
 from orcalign.costs.model import Frame
 from orcalign.encoders import Encoder, Progress
 from orcalign.matching.costs import distance as distance_named
-from orcalign.matching.inputs import as_float_array
 from orcalign.matching.kernel import kernel, reordering_kernel
-from orcalign.matching.match import FloatArray
+from orcalign.matching.match import FloatArray, as_float_array
 from orcalign.matching.threads import for_chunks
 from orcalign.video import Demo
 

@@ -50,12 +50,14 @@ class Backbone:
 
     recipe: Recipe
     build: Callable[[], nn.Module]
-    """Returns a network from normalised [B,3,S,S] to [B,C,h,w] or [B,D]."""
+    """Returns a network from normalised [B,3,S,S] to [B,C,h,w] or [B,D]; can be pickled."""
+    packaged: bool = False
+    """Whether the weights come with a package, so that `build` finds them wherever that is installed."""
 
     def graph(self) -> nn.Module:
         """The network with preprocessing, from uint8 [B,S,S,3] to float32 [B,D], ready to run."""
         try:
-            from orcalign.encoders.networks.whole_graph import WholeGraph
+            from orcalign.encoders.networks import WholeGraph
         except ModuleNotFoundError as error:
             raise ValueError(
                 f"The encoder {self.recipe.name!r} needs the package {error.name}: "
@@ -80,35 +82,10 @@ class BackboneEncoder:
     def __init__(self, recipe: Recipe, engine: Engine, batch: int = 16) -> None:
         if batch < 1:
             raise ValueError(f"The batch size is {batch}, but at least 1 frame is encoded at a time: use 16.")
-        self._recipe = recipe
-        self._engine = engine
-        self._batch = batch
-        self._fingerprint = recipe.digest(engine.kind)
-
-    @property
-    def name(self) -> str:
-        """The name in the registry."""
-        return self._recipe.name
-
-    @property
-    def size(self) -> int:
-        """Height and width in pixels that the network sees."""
-        return self._recipe.size
-
-    @property
-    def spatial(self) -> bool:
-        """Whether places are kept."""
-        return self._recipe.spatial
-
-    @property
-    def dim(self) -> int:
-        """D, the length of a feature."""
-        return self._engine.dim
-
-    @property
-    def fingerprint(self) -> str:
-        """Digest of weights, settings and kind of engine."""
-        return self._fingerprint
+        self.name, self.size, self.spatial = recipe.name, recipe.size, recipe.spatial
+        self.dim = engine.dim
+        self.fingerprint = recipe.digest(engine.kind)
+        self._engine, self._batch = engine, batch
 
     @property
     def engine(self) -> str:

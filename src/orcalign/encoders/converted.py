@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import contextlib
+import importlib
 import json
 import logging
 import os
 import shutil
+import sys
 import tempfile
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from orcalign.encoders.quiet_openvino import load_openvino
-from orcalign.encoders.storage import cache_dir, sha256_of
+from orcalign.encoders.cache import cache_dir
+from orcalign.encoders.weights import sha256_of
 from orcalign.files import write_file
 
 if TYPE_CHECKING:
@@ -24,20 +27,71 @@ log = logging.getLogger(__name__)
 FILES = ("model.xml", "model.bin")
 
 
-def load_or_convert(key: str, size: int, graph: Callable[[], nn.Module], folder: Path | None = None) -> Any:
+def load_openvino() -> Any:
+    """The module ``openvino``, imported so that it reports nothing.
+
+    Left alone, each import and each conversion sends an event to a web statistics service and writes an
+    identity into the home folder. Without the package openvino_telemetry it does neither, so that package is
+    hidden while OpenVINO looks for it. An OpenVINO that was imported before is left as it is.
+
+    >>> load_openvino().__name__
+    'openvino'
+    """
+    name = "openvino_telemetry"
+    if "openvino" in sys.modules or name in sys.modules:
+        return importlib.import_module("openvino")
+    sys.modules[name] = None  # type: ignore[assignment]
+    try:
+        return importlib.import_module("openvino")
+    finally:
+        del sys.modules[name]
+
+
+def load_or_convert(
+    key: str,
+    size: int,
+    graph: Callable[[], nn.Module],
+    folder: Path | None = None,
+    files: Sequence[bytes] = (),
+) -> Any:
     """The OpenVINO model named ``key`` from the cache; converted, and kept there, if it is not whole.
 
-    ``graph`` makes a torch module from uint8 [B,S,S,3] to [B,D]. ``folder`` is ``models`` in the cache
-    directory by default. Where nothing can be written, nothing is kept.
+    ``graph`` makes a torch module from uint8 [B,S,S,3] to [B,D]; it is not asked where ``files`` has what
+    `converted_files` gave for this key elsewhere. ``folder`` is ``models`` in the cache directory by default.
+    Where nothing can be written, nothing is kept.
     """
-    openvino = load_openvino()
-    folder = cache_dir() / "models" if folder is None else folder
-    place = folder / f"{key[:32]}-ov{openvino.__version__.split('-')[0]}"
+    place = _place(key, folder)
     if _whole(place):
         try:
             return _read(place)
         except RuntimeError as error:
             log.warning("The converted network in %s cannot be read and is made again (%s).", place, error)
+    with _made(place, size, graph, files) as made:
+        return _read(made)
+
+
+def converted_files(
+    key: str, size: int, graph: Callable[[], nn.Module], folder: Path | None = None
+) -> tuple[bytes, ...]:
+    """What makes up the OpenVINO model named ``key``, to send it where neither cache nor weights are."""
+    place = _place(key, folder)
+    if _whole(place):
+        return tuple((place / name).read_bytes() for name in FILES)
+    with _made(place, size, graph) as made:
+        return tuple((made / name).read_bytes() for name in FILES)
+
+
+def _place(key: str, folder: Path | None) -> Path:
+    folder = cache_dir() / "models" if folder is None else folder
+    return folder / f"{key[:32]}-ov{load_openvino().__version__.split('-')[0]}"
+
+
+@contextlib.contextmanager
+def _made(
+    place: Path, size: int, graph: Callable[[], nn.Module], files: Sequence[bytes] = ()
+) -> Iterator[Path]:
+    """A folder with the new model; after the block it is at its place, or gone where that cannot be written."""
+    folder = place.parent
     try:
         folder.mkdir(parents=True, exist_ok=True)
         scratch = tempfile.TemporaryDirectory(prefix=".", suffix=".part", dir=folder)
@@ -46,16 +100,21 @@ def load_or_convert(key: str, size: int, graph: Callable[[], nn.Module], folder:
         scratch = tempfile.TemporaryDirectory()
     with scratch as name:
         made = Path(name) / "made"
-        _convert(graph(), size, made)
+        made.mkdir()
+        if files:
+            for file, content in zip(FILES, files, strict=True):
+                (made / file).write_bytes(content)
+        else:
+            _convert(graph(), size, made)
+        _seal(made)
         # The first start runs the copy that later starts will read, so they cannot differ.
-        model = _read(made)
+        yield made
         if made.parent.parent == folder:
             _keep(made, place)
-        return model
 
 
 def _convert(graph: nn.Module, size: int, made: Path) -> None:
-    """Write the graph, with any batch size, as an OpenVINO model and its hashes into the new folder."""
+    """Write the graph, with any batch size, as an OpenVINO model into the folder."""
     import torch
 
     openvino = load_openvino()
@@ -67,8 +126,11 @@ def _convert(graph: nn.Module, size: int, made: Path) -> None:
         trace: Any = torch.jit.trace
         model = openvino.convert_model(trace(graph, example, check_trace=False), example_input=example)
     model.reshape([-1, size, size, 3])
-    made.mkdir()
     openvino.save_model(model, made / FILES[0], compress_to_fp16=False)
+
+
+def _seal(made: Path) -> None:
+    """See to it that the files are on the disk, and note their hashes beside them."""
     for name in FILES:
         with (made / name).open("rb") as file:
             os.fsync(file.fileno())

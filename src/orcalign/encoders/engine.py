@@ -8,7 +8,6 @@ TF32, so the same video would be rewarded differently on another machine.
 
 from __future__ import annotations
 
-import difflib
 import importlib.metadata
 import importlib.util
 import logging
@@ -22,12 +21,15 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
+from orcalign.checks import near_miss
+from orcalign.encoders.converted import converted_files, load_openvino, load_or_convert
 from orcalign.encoders.protocol import Features, FeatureSink, Frames, Progress
-from orcalign.encoders.quiet_openvino import load_openvino
 from orcalign.matching.threads import cores
 
 if TYPE_CHECKING:
     from torch import nn
+
+    from orcalign.encoders.backbone import Backbone
 
 log = logging.getLogger(__name__)
 
@@ -41,16 +43,18 @@ ENGINES = {
 
 
 class Engine(Protocol):
-    """Runs one network on one device."""
+    """Runs one network on one device; can be pickled."""
 
     kind: str
     """Part of the fingerprint: engines of one kind give equal features on one kind of machine."""
-    summary: str
-    """For people to read."""
     dim: int
     """D, the length of a feature."""
     streams: int
     """How many batches are worked on side by side."""
+
+    @property
+    def summary(self) -> str:
+        """For people to read."""
 
     def run(self, batches: Iterable[tuple[int, Frames]], out: FeatureSink, progress: Progress | None) -> None:
         """For each (start, images uint8 [B,S,S,3]) write features into out[start:start+B]."""
@@ -63,7 +67,7 @@ class EngineSettings:
     >>> EngineSettings("openvno")
     Traceback (most recent call last):
     ...
-    ValueError: There is no engine 'openvno': did you mean 'openvino'? Known: auto, openvino, torch, ...
+    ValueError: There is no engine 'openvno'; did you mean 'openvino'? Known: auto, openvino, torch, ...
     """
 
     name: str = "auto"
@@ -72,9 +76,9 @@ class EngineSettings:
     def __post_init__(self) -> None:
         """Refuse unknown engines and thread counts below one."""
         if self.name not in ENGINES:
-            near = difflib.get_close_matches(self.name, ENGINES, n=1)
-            hint = f": did you mean {near[0]!r}? Known: " if near else ". Known: "
-            raise ValueError(f"There is no engine {self.name!r}{hint}{', '.join(ENGINES)}.")
+            raise ValueError(
+                f"There is no engine {self.name!r};{near_miss(self.name, ENGINES)} Known: {', '.join(ENGINES)}."
+            )
         if self.threads is not None and self.threads < 1:
             raise ValueError(
                 f"threads is {self.threads}, but an engine needs at least 1: leave it out for all cores."
@@ -126,34 +130,59 @@ def accelerator() -> str | None:
 
 
 class OpenVinoEngine:
-    """Runs an OpenVINO model with input uint8 [?,S,S,3] and output float32 [?,D]."""
+    """Runs the OpenVINO copy of a backbone, with input uint8 [?,S,S,3] and output float32 [?,D].
+
+    It is pickled as what it takes to start it again, which happens when the copy is first used: the backbone and,
+    unless its weights come with a package, the files of the converted network.
+    """
 
     kind = "openvino-f32"
+    dim: int
+    streams: int
+    _backbone: Backbone
+    _files: tuple[bytes, ...]
+    """Of the converted network, where they came with a pickle."""
 
-    def __init__(self, model: Any, threads: int) -> None:
+    def __init__(self, backbone: Backbone, threads: int) -> None:
+        self.__setstate__({"_backbone": backbone, "_files": (), "streams": threads})
+        self._start()
+
+    def __getstate__(self) -> dict[str, Any]:
+        files, recipe = self._files, self._backbone.recipe
+        if not files and not self._backbone.packaged:
+            files = converted_files(recipe.digest(), recipe.size, self._backbone.graph)
+        return {"_backbone": self._backbone, "_files": files, "streams": self.streams, "dim": self.dim}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self._queue: Any = None
+        self._lock, self._counter, self._done = threading.Lock(), threading.Lock(), 0
+
+    def _start(self) -> None:
+        recipe = self._backbone.recipe
+        model = load_or_convert(recipe.digest(), recipe.size, self._backbone.graph, files=self._files)
         openvino = load_openvino()
         compiled = openvino.Core().compile_model(
             model,
             "CPU",
             {
                 "INFERENCE_PRECISION_HINT": "f32",
-                "INFERENCE_NUM_THREADS": threads,
-                "NUM_STREAMS": threads,
+                "INFERENCE_NUM_THREADS": self.streams,
+                "NUM_STREAMS": self.streams,
             },
         )
         # Asked of the shape, never of a trial ``compiled(...)``: that call lends the network our memory and,
         # beside the queue below, corrupted the heap (OpenVINO 2026.4).
         self.dim = int(compiled.output(0).partial_shape[1].get_length())
-        self.streams = threads
-        self.summary = (
-            f"OpenVINO {openvino.__version__.split('-')[0]} on the CPU, {threads} thread(s), float32"
-        )
         # One request more than streams: it is filled while the others run.
-        self._queue = openvino.AsyncInferQueue(compiled, threads + 1)
+        self._queue = openvino.AsyncInferQueue(compiled, self.streams + 1)
         self._queue.set_callback(self._store)
-        self._lock = threading.Lock()
-        self._counter = threading.Lock()
-        self._done = 0
+
+    @property
+    def summary(self) -> str:
+        """For people to read."""
+        version = load_openvino().__version__.split("-")[0]
+        return f"OpenVINO {version} on the CPU, {self.streams} thread(s), float32"
 
     def _store(self, request: Any, place: tuple[FeatureSink, int]) -> None:
         out, start = place
@@ -165,6 +194,8 @@ class OpenVinoEngine:
     def run(self, batches: Iterable[tuple[int, Frames]], out: FeatureSink, progress: Progress | None) -> None:
         """For each (start, images uint8 [B,S,S,3]) write features into out[start:start+B]."""
         with self._lock:
+            if self._queue is None:
+                self._start()
             self._done = 0
             try:
                 for start, images in batches:
@@ -177,23 +208,36 @@ class OpenVinoEngine:
 
 
 class TorchEngine:
-    """Runs a torch module with input uint8 [B,S,S,3] and output float32 [B,D]."""
+    """Runs a backbone with torch, with input uint8 [B,S,S,3] and output float32 [B,D].
+
+    It is pickled as its backbone and, unless the weights come with a package, the network.
+    """
 
     streams = 1
 
-    def __init__(self, graph: nn.Module, device: str, size: int) -> None:
+    def __init__(self, backbone: Backbone, device: str) -> None:
+        size = backbone.recipe.size
+        self._backbone, self._device = backbone, device
+        self._graph: nn.Module | None = None
+        self.kind = f"torch-{device}-f32"
+        self.dim = self._forward(np.zeros((1, size, size, 3), np.uint8)).shape[1]
+
+    def __getstate__(self) -> dict[str, Any]:
+        return self.__dict__ | {"_graph": None if self._backbone.packaged else self._graph}
+
+    @property
+    def summary(self) -> str:
+        """For people to read."""
         import torch
 
-        self.kind = f"torch-{device}-f32"
-        where = {"cuda": "the GPU (CUDA)", "mps": "the GPU (MPS)"}.get(device, "the CPU")
-        self.summary = f"torch {torch.__version__} on {where}, float32"
-        self._device = device
-        self._graph = graph.to(device=device, memory_format=torch.channels_last)  # type: ignore[call-overload]
-        self.dim = self._forward(np.zeros((1, size, size, 3), np.uint8)).shape[1]
+        where = {"cuda": "the GPU (CUDA)", "mps": "the GPU (MPS)"}.get(self._device, "the CPU")
+        return f"torch {torch.__version__} on {where}, float32"
 
     def _forward(self, images: Frames) -> Features:
         import torch
 
+        if self._graph is None:
+            self._graph = self._backbone.graph().to(device=self._device, memory_format=torch.channels_last)  # type: ignore[call-overload]
         with (
             torch.inference_mode(),
             torch.backends.cudnn.flags(enabled=True, benchmark=False, allow_tf32=False),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import math
 import os
 from collections.abc import Callable
@@ -10,14 +9,14 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
+from orcalign.checks import near_miss
 from orcalign.encoders import backbones
 from orcalign.encoders.backbone import Backbone, BackboneEncoder
 from orcalign.encoders.backbones import Request
 from orcalign.encoders.cache import CachedEncoder, FeatureCache
-from orcalign.encoders.converted import load_or_convert
 from orcalign.encoders.engine import Engine, EngineSettings, OpenVinoEngine, TorchEngine, log
-from orcalign.encoders.pixels import Pixels
 from orcalign.encoders.protocol import Encoder
+from orcalign.encoders.resize import Pixels
 
 
 @dataclass(frozen=True)
@@ -122,12 +121,12 @@ def find_entry(name: str) -> EncoderEntry:
     >>> find_entry("resnet-50")
     Traceback (most recent call last):
     ...
-    ValueError: There is no encoder 'resnet-50': did you mean 'resnet50'? Known: efficientnet-lite0, ...
+    ValueError: There is no encoder 'resnet-50'; did you mean 'resnet50'? Known: efficientnet-lite0, ...
     """
     if name not in ENCODERS:
-        near = difflib.get_close_matches(name, ENCODERS, n=1)
-        hint = f": did you mean {near[0]!r}? Known: " if near else ". Known: "
-        raise ValueError(f"There is no encoder {name!r}{hint}{', '.join(ENCODERS)}.")
+        raise ValueError(
+            f"There is no encoder {name!r};{near_miss(name, ENCODERS)} Known: {', '.join(ENCODERS)}."
+        )
     return ENCODERS[name]
 
 
@@ -183,12 +182,10 @@ def make_encoder(
 def start_engine(backbone: Backbone, settings: EngineSettings) -> Engine:
     """Build or load the backbone's network on the engine that the settings mean."""
     chosen = settings.resolved()
-    recipe = backbone.recipe
     if chosen == "openvino":
-        model = load_or_convert(recipe.digest(), recipe.size, backbone.graph)
-        return OpenVinoEngine(model, settings.thread_count())
+        return OpenVinoEngine(backbone, settings.thread_count())
     device = {"torch": "cpu", "torch-cuda": "cuda", "torch-mps": "mps"}[chosen]
-    return TorchEngine(backbone.graph(), device, recipe.size)
+    return TorchEngine(backbone, device)
 
 
 def num_places(encoder: Encoder) -> int:

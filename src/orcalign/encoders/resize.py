@@ -1,14 +1,19 @@
-"""Stretch frames to the square that a network sees."""
+"""Stretch frames to the square that a network sees; and an encoder that does nothing else."""
 
 from __future__ import annotations
 
+import hashlib
 from functools import lru_cache
 
 import numba
 import numpy as np
 import numpy.typing as npt
 
-from orcalign.encoders.protocol import Frames, check_frames
+from orcalign.encoders.protocol import Features, Frames, Progress, check_frames
+
+CENTRE = 127.5
+"""Between two byte values, so that no frame becomes the zero vector, which has no cosine."""
+CHUNK = 64
 
 
 def resize(frames: Frames, size: int) -> Frames:
@@ -81,3 +86,40 @@ def _resample(frames, rows, row_weights, columns, column_weights, out):  # type:
                 out[t, y, x, 0] = np.uint8(min(red, np.float32(255)))
                 out[t, y, x, 1] = np.uint8(min(green, np.float32(255)))
                 out[t, y, x, 2] = np.uint8(min(blue, np.float32(255)))
+
+
+class Pixels:
+    """An `Encoder`: shrink to ``size`` × ``size`` RGB, from -1 to 1; pooled, the mean colour.
+
+    The picture itself as its feature: no weights, no torch; for tests and toy worlds.
+
+    >>> encoder = Pixels(size=4)
+    >>> features = encoder(np.full((2, 8, 8, 3), 255, np.uint8))
+    >>> features.shape, float(features.min())
+    ((2, 48), 1.0)
+    >>> Pixels(size=4, spatial=False).dim
+    3
+    """
+
+    name = "pixels"
+
+    def __init__(self, size: int = 16, spatial: bool = True) -> None:
+        if size < 1:
+            raise ValueError(f"The size is {size}, but a picture has at least 1 pixel a side: use 16.")
+        self.size = size
+        self.spatial = spatial
+        self.dim = size * size * 3 if spatial else 3
+        self.fingerprint = hashlib.sha256(f"pixels 1 {size} {spatial}".encode()).hexdigest()
+
+    def __call__(self, frames: Frames, progress: Progress | None = None) -> Features:
+        """Encode uint8 frames [T,H,W,3] into float32 features [T,D]."""
+        out = np.empty((len(frames), self.dim), np.float32)
+        for start in range(0, max(len(frames), 1), CHUNK):
+            small = resize(frames[start : start + CHUNK], self.size).astype(np.float32)
+            small = (small - np.float32(CENTRE)) / np.float32(CENTRE)
+            out[start : start + CHUNK] = (
+                small.reshape(-1, self.dim) if self.spatial else small.mean(axis=(1, 2))
+            )
+            if progress is not None:
+                progress(min(start + CHUNK, len(frames)))
+        return out

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import importlib.metadata
 import os
 from collections.abc import Iterable, Mapping
@@ -9,8 +10,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-
-from orcalign.encoders.storage import sha256_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -76,6 +75,19 @@ def package_file(package: str, filename: str, sha256: str) -> Path:
         )
     check_sha256(path, sha256)
     return path
+
+
+def sha256_of(path: Path) -> str:
+    """Hex SHA-256 of a file.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     _ = (Path(folder) / "a").write_bytes(b"abc")
+    ...     sha256_of(Path(folder) / "a")[:8]
+    'ba7816bf'
+    """
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def check_sha256(path: Path, pin: str) -> str:

@@ -14,15 +14,14 @@ from orcalign.matching.band import band_limits, band_mask, window_that_fits
 from orcalign.matching.calibration import Calibration, calibrate
 from orcalign.matching.costs import context, cosine, euclidean
 from orcalign.matching.dtw import DtwMatch, dtw
-from orcalign.matching.linear import even, final_frame, nearest, segment
+from orcalign.matching.linear import ThresholdMatch, even, final_frame, nearest, segment, threshold
 from orcalign.matching.match import Match
 from orcalign.matching.orca import OrcaMatch, orca
 from orcalign.matching.orca_log import OrcaLogMatch, orca_log
 from orcalign.matching.orca_progress import OrcaProgressMatch, along_path, orca_progress
-from orcalign.matching.pooling import Pooled, pool
-from orcalign.matching.registry import MATCHERS, Matcher, matcher
+from orcalign.matching.pooling import Pooled, pool, pool_rewards
+from orcalign.matching.registry import MATCHERS, Matcher, matcher, require_pool
 from orcalign.matching.soft_dtw import SoftDtwMatch, soft_dtw
-from orcalign.matching.threshold import ThresholdMatch, threshold
 from orcalign.matching.tracker import TRACKERS, OrcaProgressTracker, OrcaTracker
 from orcalign.matching.transport import NotConvergedWarning, TransportMatch, ot, temporal_ot
 
@@ -61,6 +60,8 @@ __all__ = [
     "orca_progress",
     "ot",
     "pool",
+    "pool_rewards",
+    "require_pool",
     "segment",
     "soft_dtw",
     "temporal_ot",

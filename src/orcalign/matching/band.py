@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from orcalign.checks import require_count
+from orcalign.checks import require, require_count
 from orcalign.matching.kernel import kernel
 from orcalign.matching.match import IntArray
 
@@ -45,8 +45,7 @@ def band_limits(T: int, J: int, window: int | None = None, band: str = "linear")
     >>> lo.tolist(), hi.tolist()
     ([0, 0, 1, 1], [1, 1, 2, 2])
     """
-    if band not in BANDS:
-        raise ValueError(f"band is {band!r}; it must be one of {', '.join(map(repr, BANDS))}.")
+    require("band", band, BANDS)
     width = default_window(J) if window is None else require_count(window, "window", at_least=0)
     if T < J:
         return _transpose(*_limits(J, T, width, band), T)

@@ -30,7 +30,7 @@ import numpy as np
 import numpy.typing as npt
 
 from orcalign.matching.costs import distance as distance_named
-from orcalign.matching.inputs import as_episodes, require_valid
+from orcalign.matching.match import as_valid_episodes
 
 STRICT = 1 / 8
 """Share of the reach for attempts that look like the demo."""
@@ -86,8 +86,7 @@ def calibrate(
 
 def _offset(cost: npt.ArrayLike, J: int) -> float:
     """How near the rollout comes to the demo in half of its frames."""
-    rollout = as_episodes(cost)
-    require_valid(rollout)
+    rollout = as_valid_episodes(cost)
     if rollout.batched or rollout.cost.shape[2] != J:
         raise ValueError(
             f"a rollout's costs have shape {np.shape(cost)}; they must be [T, J] with J = {J}, the demo's frames "

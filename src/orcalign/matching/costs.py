@@ -8,10 +8,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from orcalign.checks import require_count
-from orcalign.matching.inputs import as_episodes, as_float_array, require_valid
+from orcalign.checks import require, require_count
 from orcalign.matching.kernel import kernel
-from orcalign.matching.match import FloatArray
+from orcalign.matching.match import FloatArray, as_float_array, as_valid_episodes
 
 DIRECTIONS = ("future", "past")
 
@@ -74,8 +73,7 @@ def distance(name: str) -> Callable[[npt.ArrayLike, npt.ArrayLike], FloatArray]:
     >>> distance("cosine") is cosine
     True
     """
-    if name not in DISTANCES:
-        raise ValueError(f"distance is {name!r}; it must be one of {', '.join(DISTANCES)}.")
+    require("distance", name, tuple(DISTANCES))
     return DISTANCES[name]
 
 
@@ -105,10 +103,8 @@ def context(
     [[0.0, 1.5], [1.5, 0.0]]
     """
     window = require_count(window, "window", at_least=1)
-    if direction not in DIRECTIONS:
-        raise ValueError(f"direction is {direction!r}; it must be 'future' or 'past'.")
-    episodes = as_episodes(cost, lengths)
-    require_valid(episodes)
+    require("direction", direction, DIRECTIONS)
+    episodes = as_valid_episodes(cost, lengths)
     out = episodes.empty(columns=True)
     _average_in_step(episodes.cost, episodes.lengths, window, direction == "future", out)
     return episodes.unwrap(out)  # type: ignore[no-any-return]

@@ -8,9 +8,8 @@ from typing import Any, final
 import numpy as np
 import numpy.typing as npt
 
-from orcalign.matching.inputs import as_episodes, require_valid
 from orcalign.matching.kernel import kernel
-from orcalign.matching.match import FloatArray, IntArray, Match
+from orcalign.matching.match import FloatArray, IntArray, Match, as_valid_episodes
 from orcalign.matching.threads import for_chunks
 from orcalign.matching.transport import rewards_of_plan
 
@@ -54,8 +53,7 @@ def dtw(
         >>> match.path.tolist(), float(match.total_cost)
         ([[0, 0], [1, 0], [2, 1]], 0.0)
     """
-    episodes = as_episodes(cost, lengths)
-    require_valid(episodes)
+    episodes = as_valid_episodes(cost, lengths)
     B, T, J = episodes.cost.shape
     assignment = np.zeros(episodes.cost.shape, episodes.dtype)
     reward = episodes.empty(columns=False)

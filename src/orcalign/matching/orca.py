@@ -9,10 +9,8 @@ import numpy as np
 import numpy.typing as npt
 
 from orcalign.checks import require_number
-from orcalign.matching.exponential import exp_nonpositive
-from orcalign.matching.inputs import Episodes, as_episodes, require_valid
-from orcalign.matching.kernel import bits, kernel, reordering_kernel, wide_vectors
-from orcalign.matching.match import FloatArray, Match
+from orcalign.matching.kernel import bits, exp_nonpositive, kernel, reordering_kernel, wide_vectors
+from orcalign.matching.match import Episodes, FloatArray, Match, as_episodes, require_valid
 from orcalign.matching.threads import for_chunks
 
 LANES = 8

@@ -9,9 +9,8 @@ import numpy as np
 import numpy.typing as npt
 
 from orcalign.checks import require_number
-from orcalign.matching.inputs import as_episodes, require_valid
 from orcalign.matching.kernel import kernel
-from orcalign.matching.match import FloatArray, Match
+from orcalign.matching.match import FloatArray, Match, as_valid_episodes
 from orcalign.matching.threads import for_chunks
 
 
@@ -67,8 +66,7 @@ def orca_log(
     """
     temperature = require_number(temperature, "temperature", above=0)
     floor = require_number(floor, "floor", at_least=0)
-    episodes = as_episodes(cost, lengths)
-    require_valid(episodes)
+    episodes = as_valid_episodes(cost, lengths)
     B, T, J = episodes.cost.shape
     real = episodes.dtype.type
     inverse, low = real(1.0 / temperature), real(floor)

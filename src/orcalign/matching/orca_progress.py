@@ -3,20 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from difflib import get_close_matches
 from typing import Any, NamedTuple, final
 
 import numpy as np
 import numpy.typing as npt
 
 from orcalign.checks import require_number
-from orcalign.matching.inputs import as_float_array
 from orcalign.matching.kernel import kernel
-from orcalign.matching.match import FloatArray, Match
+from orcalign.matching.match import FloatArray, Match, as_float_array
 from orcalign.matching.orca import orca
-
-SHAPINGS = ("difference", "potential")
-ENDS = ("truncated", "terminated")
 
 
 @final
@@ -28,35 +23,6 @@ class OrcaProgressMatch(Match):
     """[T] phi: mean of C[t, j], each frame counted by its worth; without one, as in `OrcaMatch.progress`."""
     orca_reward: FloatArray
     """[T] The paper's reward, the last term of `reward`."""
-
-
-class ProgressTerms(NamedTuple):
-    """How progress is paid: the checked settings of `orca_progress` beside temperature and floor."""
-
-    weight: float
-    now: float
-    """Factor of phi_t: 1 for the difference, gamma for the potential."""
-    ends: bool
-    """Whether phi after the last step counts as 0."""
-
-    @classmethod
-    def of(cls, weight: float, shaping: str, gamma: float, end: str) -> ProgressTerms:
-        """Check the settings.
-
-        >>> ProgressTerms.of(10, "potential", 0.9, "truncated")
-        ProgressTerms(weight=10.0, now=0.9, ends=False)
-        >>> ProgressTerms.of(10, "differences", 0.9, "truncated")
-        Traceback (most recent call last):
-            ...
-        ValueError: shaping is 'differences'; did you mean 'difference'? It must be one of difference, potential.
-        """
-        weight = require_number(weight, "weight", at_least=0)
-        if require_number(gamma, "gamma", above=0) > 1:
-            raise ValueError(f"gamma is {gamma!r}; it must be above 0 and at most 1, the learner's discount.")
-        _one_of(shaping, "shaping", SHAPINGS)
-        _one_of(end, "end", ENDS)
-        potential = shaping == "potential"
-        return cls(weight, float(gamma) if potential else 1.0, potential and end == "terminated")
 
 
 def along_path(between: npt.ArrayLike) -> FloatArray:
@@ -143,21 +109,11 @@ def weighted(coverage: Any, shares: Any, out: Any) -> None:
         out[n] = min(total, 1.0)
 
 
-def _one_of(value: str, name: str, known: tuple[str, ...]) -> None:
-    if value not in known:
-        near = get_close_matches(str(value), known, n=1)
-        hint = f"did you mean {near[0]!r}? It" if near else "it"
-        raise ValueError(f"{name} is {value!r}; {hint} must be one of {', '.join(known)}.")
-
-
 def orca_progress(
     cost: npt.ArrayLike,
     temperature: float = 1.0,
     floor: float = 0.0,
     weight: float = 10.0,
-    shaping: str = "difference",
-    gamma: float = 0.99,
-    end: str = "truncated",
     worth: npt.ArrayLike | None = None,
     last: float | None = None,
     *,
@@ -168,33 +124,19 @@ def orca_progress(
         P, C, orca[t]  as in `orca`
         phi[t]       = mean of C[t, j] over j < J-1  (J = 1: C[t, 0]),  phi[-1] = 0
                        or, if frames have a worth, sum of worth[j] / sum(worth) * C[t, j] over all j
-        reward[t]    = orca[t] + weight * (phi[t] - phi[t-1])            shaping "difference"
-        reward[t]    = orca[t] + weight * (gamma * phi[t] - phi[t-1])    shaping "potential"
+        reward[t]    = orca[t] + weight * (phi[t] - phi[t-1])
 
-    With "potential" and end "terminated" the phi of the last step counts as 0: weight * (0 - phi[T-2]).
+    With phi in [0, 1] never falling the reward is in [0, weight + 1], and its progress terms sum to
+    weight * phi[T-1], however the episode ends.
 
-    *Which end?* Shaping leaves the best policy alone if what is added depends on nothing but the first state.
-    If the learner takes the value of the state after the last step as 0 (Gymnasium's `terminated`), phi has to
-    be 0 there. If it bootstraps from that state (`truncated`: the time is up, the world goes on), its value
-    already is lower by weight * phi[T-1], and taking phi away again would count it twice. The difference knows
-    no end.
-
-    Bounds, with phi in [0, 1] never falling: "difference" gives [0, weight + 1], and its progress terms sum to
-    weight * phi[T-1]; "potential" gives [-(1-gamma) * weight, gamma * weight + 1] (the last step of a
-    terminated episode [-weight, 1]), and its progress terms, discounted, sum to gamma**T * weight * phi[T-1], or
-    to 0 if terminated.
-
-    Causal, but for the last step of "potential" with end "terminated", which has to know that it is the last.
-    O(T J), one pass of ORCA's kernel. `docs/progress.md` says what holds for it and what does not.
+    Causal: row t depends on rows up to t only. O(T J), one pass of ORCA's kernel. `docs/progress.md` says what
+    holds for it and what does not.
 
     Args:
         cost: [T, J] or [B, T, J], finite, not negative.
         temperature: above 0. Made for a calibrated one: `orca_progress(cost, **calibrate(features)._asdict())`.
         floor: distance below which a frame counts as occupied.
         weight: at least 0: what the whole of progress is worth, in steps spent in the demo's last frame.
-        shaping: "difference" or "potential".
-        gamma: the learner's discount, above 0 and at most 1; for "potential" only.
-        end: "truncated" or "terminated", as the learner treats the episode's last step; for "potential" only.
         worth: [J] what covering each demo frame is worth, in any unit, as `along_path` has it; left out, all but the
             last alike.
         last: above 0: the temperature of the demo's last frame as a share of the others', which then has no floor, so
@@ -210,8 +152,6 @@ def orca_progress(
         >>> cost = np.array([[0.0, 9.0, 9.0], [9.0, 0.0, 9.0], [9.0, 9.0, 0.0]])
         >>> orca_progress(cost, temperature=0.1).reward.round(3).tolist()
         [5.0, 5.0, 1.0]
-        >>> orca_progress(cost, temperature=0.1, shaping="potential", gamma=0.9).reward.round(3).tolist()
-        [4.5, 4.0, 0.0]
         >>> orca_progress(cost, temperature=0.1, worth=[0, 1, 3]).reward.round(3).tolist()
         [0.0, 2.5, 8.5]
 
@@ -226,21 +166,18 @@ def orca_progress(
     See also:
         `OrcaProgressTracker` for one frame at a time.
     """
-    terms = ProgressTerms.of(weight, shaping, gamma, end)
+    weight = require_number(weight, "weight", at_least=0)
     own = LastFrame.of(floor, last)
     match = orca(cost if own is None else own(cost, "cost"), temperature, floor, lengths=lengths)
-    phi, real = match.progress, match.progress.dtype.type
+    phi = match.progress
     if worth is not None:
         J = match.assignment.shape[-1]
         phi = np.empty_like(phi)
         weighted(match.assignment.reshape(-1, J), check_worth(worth, J), phi.reshape(-1))
-    lasts = np.full(phi.shape[:-1], phi.shape[-1]) if lengths is None else np.asarray(lengths)
-    step = np.arange(phi.shape[-1])
-    now = phi * real(terms.now)
-    if terms.ends:
-        now[step == lasts[..., None] - 1] = 0
-    now[..., 1:] -= phi[..., :-1]
-    reward = match.reward + real(terms.weight) * now
-    # Rows beyond an episode have no progress; after its last step that would look like a loss.
-    reward[step >= lasts[..., None]] = 0
+    increase = phi.copy()
+    increase[..., 1:] -= phi[..., :-1]
+    reward = match.reward + phi.dtype.type(weight) * increase
+    if lengths is not None:
+        # Rows beyond an episode have no progress; after its last step that would look like a loss.
+        reward[np.arange(phi.shape[-1]) >= np.asarray(lengths)[..., None]] = 0
     return OrcaProgressMatch(reward, match.assignment, phi, match.reward)

@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy.typing as npt
 
+from orcalign.checks import near_miss, require
 from orcalign.matching.dtw import dtw
-from orcalign.matching.linear import even, final_frame, nearest, segment
+from orcalign.matching.linear import even, final_frame, nearest, segment, threshold
 from orcalign.matching.match import Match
 from orcalign.matching.orca import orca
 from orcalign.matching.orca_log import orca_log
 from orcalign.matching.orca_progress import orca_progress
+from orcalign.matching.pooling import POOLS
 from orcalign.matching.soft_dtw import soft_dtw
-from orcalign.matching.threshold import threshold
 from orcalign.matching.transport import ot, temporal_ot
 
 
@@ -29,6 +29,8 @@ class Matcher:
     causal: bool
     """Whether reward[t] needs nothing after t, so that it can be given at every step; with the default settings."""
     summary: str
+    pools: tuple[str, ...] = POOLS
+    """How its rewards against several demos may be pooled; the first is its default."""
 
     def __call__(self, cost: npt.ArrayLike, **settings: Any) -> Match:
         """Match with the settings of the function."""
@@ -49,6 +51,7 @@ MATCHERS: dict[str, Matcher] = {
             orca_progress,
             True,
             "ordered coverage paid as it grows: orca plus a weight times the increase of progress",
+            pools=("best",),
         ),
         Matcher("ot", ot, False, "optimal transport over all pairs of frames"),
         Matcher("temporal_ot", temporal_ot, False, "optimal transport inside a band around the diagonal"),
@@ -75,6 +78,29 @@ def matcher(name: str) -> Matcher:
     """
     if name in MATCHERS:
         return MATCHERS[name]
-    close = difflib.get_close_matches(name, MATCHERS, n=1)
-    hint = f" did you mean {close[0]!r}?" if close else ""
-    raise ValueError(f"no matcher is called {name!r};{hint} Known: {', '.join(MATCHERS)}.")
+    raise ValueError(
+        f"no matcher is called {name!r};{near_miss(name, MATCHERS)} Known: {', '.join(MATCHERS)}."
+    )
+
+
+def require_pool(name: str, how: str = "auto") -> str:
+    """How the matcher of that name pools its rewards against several demos: as asked or, for "auto", its default.
+
+    >>> require_pool("orca"), require_pool("orca_progress"), require_pool("orca", "best")
+    ('max', 'best', 'best')
+    >>> require_pool("orca_progress", "max")
+    Traceback (most recent call last):
+        ...
+    ValueError: pool is 'max', but orca_progress pays progress when it is made, and the highest of several demos' \
+increments at every step would pay the same progress once per demo; use pool='best'.
+    """
+    require("pool", how, ("auto", *POOLS))
+    pools = matcher(name).pools
+    if how == "auto":
+        return pools[0]
+    if how not in pools:
+        raise ValueError(
+            f"pool is {how!r}, but {name} pays progress when it is made, and the highest of several demos' increments "
+            f"at every step would pay the same progress once per demo; use pool={pools[0]!r}."
+        )
+    return how

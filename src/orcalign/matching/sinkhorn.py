@@ -7,8 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from orcalign.matching.exponential import exp_nonpositive
-from orcalign.matching.kernel import kernel, reordering_kernel, wide_vectors
+from orcalign.matching.kernel import exp_nonpositive, kernel, reordering_kernel, wide_vectors
 
 
 @kernel

@@ -10,9 +10,8 @@ import numpy as np
 import numpy.typing as npt
 
 from orcalign.checks import require_number
-from orcalign.matching.inputs import as_episodes, require_valid
 from orcalign.matching.kernel import kernel
-from orcalign.matching.match import FloatArray, Match
+from orcalign.matching.match import FloatArray, Match, as_valid_episodes
 from orcalign.matching.threads import for_chunks
 from orcalign.matching.transport import rewards_of_plan
 
@@ -55,8 +54,7 @@ def soft_dtw(
         Cuturi and Blondel, "Soft-DTW: a Differentiable Loss Function for Time-Series", ICML 2017.
     """
     gamma = require_number(gamma, "gamma", above=0)
-    episodes = as_episodes(cost, lengths)
-    require_valid(episodes)
+    episodes = as_valid_episodes(cost, lengths)
     B, T, J = episodes.cost.shape
     assignment, reward = episodes.empty(columns=True), episodes.empty(columns=False)
     value = np.zeros(B, episodes.dtype)

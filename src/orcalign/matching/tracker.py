@@ -8,10 +8,9 @@ import numpy as np
 import numpy.typing as npt
 
 from orcalign.checks import require_count, require_number
-from orcalign.matching.inputs import as_float_array
-from orcalign.matching.match import FloatArray
+from orcalign.matching.match import FloatArray, as_float_array
 from orcalign.matching.orca import orca_buffers, orca_rows
-from orcalign.matching.orca_progress import LastFrame, ProgressTerms, check_worth, weighted
+from orcalign.matching.orca_progress import LastFrame, check_worth, weighted
 
 
 @final
@@ -117,17 +116,13 @@ class OrcaTracker:
 class OrcaProgressTracker:
     """The streaming form of `orca_progress`: push the costs of a learner frame, get its reward.
 
-    In float64 bit for bit what `orca_progress` gives for the whole episode. The one form that has no stream is
-    "potential" with end "terminated", whose last reward depends on being the last.
+    In float64 bit for bit what `orca_progress` gives for the whole episode.
 
     Args:
         num_frames: J, the number of demo frames.
         temperature: above 0.
         floor: at least 0.
         weight: at least 0, as in `orca_progress`.
-        shaping: "difference" or "potential".
-        gamma: the learner's discount, for "potential" only.
-        end: "truncated"; "terminated" only with "difference", which does not look at it.
         worth: [J] as in `orca_progress`.
         last: as in `orca_progress`.
 
@@ -145,19 +140,10 @@ class OrcaProgressTracker:
         temperature: float = 1.0,
         floor: float = 0.0,
         weight: float = 10.0,
-        shaping: str = "difference",
-        gamma: float = 0.99,
-        end: str = "truncated",
         worth: npt.ArrayLike | None = None,
         last: float | None = None,
     ) -> None:
-        self._terms = ProgressTerms.of(weight, shaping, gamma, end)
-        if self._terms.ends:
-            raise ValueError(
-                "shaping 'potential' with end 'terminated' pays the last step of an episode otherwise, and a "
-                "stream does not know which is the last; use end='truncated' or shaping='difference', or score "
-                "whole episodes."
-            )
+        self._weight = require_number(weight, "weight", at_least=0)
         self._orca = OrcaTracker(num_frames, temperature, floor)
         self._shares = None if worth is None else check_worth(worth, num_frames)
         self._last = LastFrame.of(floor, last)
@@ -166,7 +152,7 @@ class OrcaProgressTracker:
         """Take the costs [J] of the next learner frame and return its reward; a bad row changes nothing."""
         before = self.progress
         reward = self._orca.push(cost_row if self._last is None else self._last(cost_row, "cost_row"))
-        return reward + self._terms.weight * (self.progress * self._terms.now - before)
+        return reward + self._weight * (self.progress - before)
 
     @property
     def num_frames(self) -> int:
@@ -199,7 +185,7 @@ class OrcaProgressTracker:
     def copy(self) -> OrcaProgressTracker:
         """An independent tracker in the same state: what would happen if."""
         other = OrcaProgressTracker(self.num_frames)
-        other._terms, other._orca = self._terms, self._orca.copy()
+        other._weight, other._orca = self._weight, self._orca.copy()
         other._shares, other._last = self._shares, self._last
         return other
 

@@ -14,9 +14,8 @@ import numpy.typing as npt
 
 from orcalign.checks import require_count, require_number
 from orcalign.matching.band import band_limits, is_feasible, window_that_fits
-from orcalign.matching.inputs import Episodes, as_episodes, require_valid
 from orcalign.matching.kernel import kernel, reordering_kernel
-from orcalign.matching.match import FloatArray, IntArray, Match
+from orcalign.matching.match import Episodes, FloatArray, IntArray, Match, as_episodes, require_valid
 from orcalign.matching.sinkhorn import sinkhorn
 from orcalign.matching.threads import for_chunks
 

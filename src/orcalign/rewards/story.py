@@ -8,8 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from orcalign.matching import OrcaMatch
-from orcalign.matching.inputs import as_episodes, require_valid
-from orcalign.matching.match import FloatArray, IntArray
+from orcalign.matching.match import FloatArray, IntArray, as_episodes, require_valid
 from orcalign.rewards.following import Following, follow
 from orcalign.rewards.spans import Span, skips, stalls, ways_back
 

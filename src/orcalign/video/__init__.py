@@ -3,9 +3,8 @@
 Nothing heavy is imported here: PyAV comes in when a file is read or written.
 """
 
-from orcalign.video.demo import Demo, load_demo
+from orcalign.video.demo import Demo, is_demo, load_demo
 from orcalign.video.demoset import DemoSet
-from orcalign.video.manifest import is_demo
 from orcalign.video.misalign import (
     PAPER_KEEP_LISTS,
     Misalignment,
@@ -16,8 +15,8 @@ from orcalign.video.misalign import (
     random_misalignments,
     success_start,
 )
-from orcalign.video.options import VideoOptions
 from orcalign.video.read import Clip, TimedFrame, count_frames, iter_frames, read_video
+from orcalign.video.timeline import VideoOptions
 from orcalign.video.warps import Warp, compose, identity, keep, pause, slow_down, speed_up
 from orcalign.video.write import encode_mp4_bytes, write_gif, write_mp4
 

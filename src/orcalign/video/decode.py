@@ -12,11 +12,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from orcalign.video.media import open_stream, own_seconds
-from orcalign.video.options import VideoOptions
+from orcalign.video.media import missing_bytes, open_stream, own_seconds
 from orcalign.video.picture import Turn, check_area, to_rgb, turn_of
-from orcalign.video.structure import missing_bytes
-from orcalign.video.timeline import Shown, Source
+from orcalign.video.timeline import Shown, Source, VideoOptions
 
 if TYPE_CHECKING:
     from av import Packet, VideoCodecContext, VideoFrame, VideoStream

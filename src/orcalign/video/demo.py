@@ -9,29 +9,24 @@ my-demo/
 import hashlib
 import json
 import os
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
+from orcalign.checks import require
 from orcalign.files import atomic_folder
-from orcalign.video.manifest import (
-    FORMAT,
-    FRAMES,
-    MANIFEST,
-    VERSION,
-    check_target,
-    frames_file,
-    is_demo,
-    read_manifest,
-)
-from orcalign.video.options import VideoOptions
 from orcalign.video.read import read_video
+from orcalign.video.timeline import VideoOptions
 from orcalign.video.warps import Warp, compose, identity
 from orcalign.video.write import write_mp4
 
+MANIFEST = "manifest.json"
+FRAMES = "frames.npz"
+FORMAT = "orcalign-demo"
+VERSION = 1
 Render = Literal["fast", "paper", "unknown"]
 # A demo is whole when it is saved; the limits on reading foreign files do not apply to it.
 _NO_LIMIT = VideoOptions(max_frames=2**31, max_bytes=2**62)
@@ -86,8 +81,7 @@ class Demo:
         if isinstance(self.fps, bool) or not 0.01 <= self.fps <= 1000:
             raise ValueError(f"Demo fps={self.fps!r} must be a number between 0.01 and 1000.")
         object.__setattr__(self, "fps", float(self.fps))
-        if self.render not in get_args(Render):
-            raise ValueError(f"Unknown render {self.render!r}; known: {', '.join(get_args(Render))}.")
+        require("render", self.render, get_args(Render))
         if not self.indices and not self.original_length:
             whole = identity(len(frames))
         else:
@@ -153,21 +147,9 @@ class Demo:
         """
         target = Path(path)
         check_target(target, overwrite)
-        manifest = {
-            "camera": self.camera,
-            "created_by": self.created_by,
-            "extra": self.extra,
-            "format": FORMAT,
-            "fps": self.fps,
-            "indices": list(self.indices),
-            "original_length": self.original_length,
-            "render": self.render,
-            "sha256": self.sha256,
-            "shape": list(self.frames.shape),
-            "source": self.source,
-            "task": self.task,
-            "version": VERSION,
-        }
+        manifest = {name: getattr(self, name) for name in _STORED}
+        manifest |= {"format": FORMAT, "version": VERSION}
+        manifest |= {"sha256": self.sha256, "shape": list(self.frames.shape)}
         with atomic_folder(target, replace=overwrite) as part:
             np.savez_compressed(part / FRAMES, frames=self.frames, fps=np.float64(self.fps))
             write_mp4(part / "demo.mp4", self.frames, self.fps)
@@ -182,18 +164,7 @@ class Demo:
         name = str(folder)
         clip = read_video(frames_file(folder), _NO_LIMIT)
         try:
-            demo = cls(
-                clip.frames,
-                manifest["fps"],
-                manifest["source"],
-                manifest["task"],
-                manifest["camera"],
-                manifest["render"],
-                tuple(manifest["indices"]),
-                manifest["original_length"],
-                manifest["created_by"],
-                manifest["extra"],
-            )
+            demo = cls(clip.frames, **{name: manifest[name] for name in _STORED})
         except KeyError as error:
             raise ValueError(
                 f"Demo {name!r}: {MANIFEST} lacks the entry {error}; save the demo again."
@@ -208,6 +179,10 @@ class Demo:
         return demo
 
 
+_STORED = tuple(one.name for one in fields(Demo) if one.name != "frames")
+"""What the manifest holds of a demo."""
+
+
 def load_demo(path: str | os.PathLike[str], options: VideoOptions | None = None) -> Demo:
     """A demo from a demo folder, or from anything `read_video` reads; the options are for the latter only."""
     if not is_demo(path):
@@ -218,3 +193,62 @@ def load_demo(path: str | os.PathLike[str], options: VideoOptions | None = None)
             "or give the original video."
         )
     return Demo.load(path)
+
+
+def is_demo(path: str | os.PathLike[str]) -> bool:
+    """Whether the path is a demo folder.
+
+    >>> is_demo("no-such-folder")
+    False
+    """
+    return (Path(path) / MANIFEST).is_file()
+
+
+def check_target(target: Path, overwrite: bool) -> None:
+    """Refuse to write a demo over something that is there, unless it is a demo and may be replaced."""
+    if not (target.exists() or target.is_symlink()):
+        return
+    if not overwrite:
+        raise FileExistsError(
+            f"{str(target)!r} exists already; choose another name, or replace it with overwrite (--overwrite)."
+        )
+    # Overwriting replaces the whole folder, so it must hold nothing but a demo.
+    if target.is_symlink() or not target.is_dir() or (not is_demo(target) and any(target.iterdir())):
+        raise FileExistsError(
+            f"{str(target)!r} is not a demo folder and is not overwritten; choose another name."
+        )
+
+
+def frames_file(folder: Path) -> Path:
+    """The stored frames of a demo folder."""
+    file = folder / FRAMES
+    if not file.is_file():
+        raise FileNotFoundError(
+            f"Demo {str(folder)!r} lacks its {FRAMES}; restore it or save the demo again."
+        )
+    return file
+
+
+def read_manifest(folder: Path) -> dict[str, Any]:
+    """The manifest of a demo folder, of the right format and version."""
+    name = str(folder)
+    if not folder.exists():
+        raise FileNotFoundError(f"Demo {name!r} does not exist; check the path.")
+    if not is_demo(folder):
+        raise ValueError(
+            f"{name!r} is not a demo folder (no {MANIFEST} in it); read videos with Demo.from_video."
+        )
+    try:
+        manifest = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
+    except (ValueError, RecursionError) as error:
+        raise ValueError(f"Demo {name!r}: {MANIFEST} is not JSON ({error}); save the demo again.") from error
+    if not isinstance(manifest, dict) or manifest.get("format") != FORMAT:
+        raise ValueError(
+            f"Demo {name!r}: {MANIFEST} is not of format {FORMAT!r}; give a folder saved by orcalign."
+        )
+    if manifest.get("version") != VERSION:
+        raise ValueError(
+            f"Demo {name!r} has version {manifest.get('version')!r}, this program reads {VERSION}; "
+            "use the orcalign that saved it, or make the demo again."
+        )
+    return manifest

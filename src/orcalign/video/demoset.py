@@ -5,8 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from orcalign.video.demo import Demo
-from orcalign.video.manifest import is_demo
+from orcalign.video.demo import Demo, is_demo
 from orcalign.video.stills import natural_key
 
 

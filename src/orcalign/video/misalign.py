@@ -5,13 +5,13 @@ of the episode, split into five equal segments, and one or three of them change 
 deviation of the new segment lengths says how misaligned the result is.
 """
 
-import difflib
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, get_args
 
 import numpy as np
 
+from orcalign.checks import require
 from orcalign.video.warps import Warp, keep
 
 Speed = Literal["fast", "slow"]
@@ -46,13 +46,10 @@ def paper_misalignment(task: str, length: int) -> Warp:
     >>> paper_misalignment("door-clos", 63)
     Traceback (most recent call last):
     ...
-    ValueError: Unknown task 'door-clos', did you mean 'door-close'? Known: button-press, door-close, \
+    ValueError: task is 'door-clos'; did you mean 'door-close'? Known: button-press, door-close, \
 door-open, window-open, lever-pull, hand-insert, push, basketball, stick-push, door-lock.
     """
-    if task not in PAPER_KEEP_LISTS:
-        near = difflib.get_close_matches(task, PAPER_KEEP_LISTS, n=1)
-        hint = f", did you mean {near[0]!r}?" if near else "."
-        raise ValueError(f"Unknown task {task!r}{hint} Known: {', '.join(PAPER_KEEP_LISTS)}.")
+    require("task", task, tuple(PAPER_KEEP_LISTS))
     return keep(PAPER_KEEP_LISTS[task], length)
 
 
@@ -125,7 +122,7 @@ def change_segments(
     >>> change_segments(20, "fast", [(1, 4), (4, 2)]).segment_lengths
     (4, 1, 4, 4, 3)
     """
-    _check_speed(speed)
+    require("speed", speed, tuple(RATES))
     size = cut_length(length, success_at)
     if size < SEGMENTS:
         raise ValueError(
@@ -157,7 +154,7 @@ def random_misalignments(
     >>> sorted(m.level for m in six)
     ['high', 'high', 'high', 'low', 'low', 'low']
     """
-    _check_speed(speed)
+    require("speed", speed, tuple(RATES))
     drawn = []
     for count in CHANGED:
         segments = sorted(int(s) for s in rng.choice(SEGMENTS, size=count, replace=False))
@@ -188,8 +185,3 @@ def one_of_each(
             group = [m for m in six if m.level == level]
             chosen[speed, level] = group[int(rng.integers(len(group)))]
     return chosen
-
-
-def _check_speed(speed: str) -> None:
-    if speed not in RATES:
-        raise ValueError(f"Unknown speed {speed!r}; known: {', '.join(RATES)}.")

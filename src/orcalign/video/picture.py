@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from orcalign.video.options import VideoOptions
+from orcalign.video.timeline import VideoOptions
 
 if TYPE_CHECKING:
     from av import VideoFrame

@@ -15,10 +15,9 @@ from numpy.typing import NDArray
 
 from orcalign.video.decode import open_video
 from orcalign.video.media import READABLE
-from orcalign.video.options import VideoOptions
 from orcalign.video.picture import fit
 from orcalign.video.stills import IMAGE_ENDINGS, open_folder, open_npz
-from orcalign.video.timeline import Source, choose, expected_frames
+from orcalign.video.timeline import Source, VideoOptions, choose, expected_frames
 
 # Durations in headers are rounded; only a clear excess is refused before decoding.
 _ESTIMATE_TOLERANCE = 1.05

@@ -12,9 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from orcalign.video.media import READABLE
-from orcalign.video.options import VideoOptions
 from orcalign.video.picture import LARGEST_PICTURE, check_area, to_rgb, turn_of
-from orcalign.video.timeline import Shown, Source
+from orcalign.video.timeline import Shown, Source, VideoOptions
 
 IMAGE_ENDINGS = frozenset({".png", ".jpg", ".jpeg", ".bmp", ".webp", ".tif", ".tiff"})
 _MAGIC = {

@@ -1,4 +1,4 @@
-"""Which frames of a timed sequence to keep: trimming, and resampling by timestamps."""
+"""What part of a video to read and in which shape, and which frames that keeps: trimming, resampling by timestamps."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -7,7 +7,81 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from orcalign.video.options import VideoOptions
+from orcalign.checks import require_count, require_number
+
+LARGEST_SIDE = 8192
+
+
+@dataclass(frozen=True)
+class VideoOptions:
+    """Trim, frame rate, picture size and safety limits for reading a video.
+
+    >>> VideoOptions(start=1.0, end=3.0, fps=10, size=224).height_width
+    (224, 224)
+    >>> VideoOptions(fps=0)
+    Traceback (most recent call last):
+    ...
+    ValueError: fps is 0; it must be a finite number above 0.
+    """
+
+    start: float = 0.0
+    """Seconds from the beginning of the video at which reading starts."""
+    end: float | None = None
+    """Seconds at which reading stops (exclusive); None, or a time after the last frame, reads to the end."""
+    fps: float | None = None
+    """Resample to this rate: output k is the frame on screen at start + k/fps. None keeps every frame."""
+    size: int | tuple[int, int] | None = None
+    """Resize to a square of this side, or to (height, width). None keeps the size of the video."""
+    longest: int | None = None
+    """Shrink the picture until its longer side has at most this many pixels; its shape is kept."""
+    centre_crop: bool = False
+    """Cut the largest centred square out of the picture before resizing."""
+    max_frames: int = 3000
+    """Most frames that may be kept; more is an error, before decoding where the file tells its length."""
+    max_bytes: int = 4 * 2**30
+    """Most memory the kept frames of `read_video` may take; `iter_frames` holds one frame and ignores it."""
+    still_fps: float = 10.0
+    """Rate assumed for sources that carry none: a folder of images, or an npz without `fps`."""
+    allow_truncated: bool = False
+    """Keep the frames before the damage of a cut-off or corrupt file instead of raising an error."""
+
+    def __post_init__(self) -> None:
+        require_number(self.start, "start", at_least=0)
+        if self.end is not None and require_number(self.end, "end", above=0) <= self.start:
+            raise ValueError(f"end is {self.end}; it must be after start, {self.start}: swap or widen them.")
+        if self.fps is not None:
+            require_number(self.fps, "fps", above=0)
+        require_number(self.still_fps, "still_fps", above=0)
+        require_count(self.max_frames, "max_frames", at_least=1)
+        require_count(self.max_bytes, "max_bytes", at_least=1)
+        if self.longest is not None and self.size is not None:
+            raise ValueError(f"size={self.size!r} and longest={self.longest!r} exclude each other; give one.")
+        sides = self.size if isinstance(self.size, tuple) else (self.size, self.size)
+        if len(sides) != 2:
+            raise ValueError(f"size is {self.size!r}; it must be one whole number or (height, width).")
+        for name, side in (("longest", self.longest), *(("size", side) for side in sides)):
+            if side is not None and require_count(side, name, at_least=1) > LARGEST_SIDE:
+                raise ValueError(f"{name} is {side}; it must be at most {LARGEST_SIDE} pixels.")
+
+    @property
+    def height_width(self) -> tuple[int, int] | None:
+        """Target (height, width) of `size`, or None."""
+        if self.size is None or isinstance(self.size, tuple):
+            return self.size
+        return (self.size, self.size)
+
+    def fitted(self, height: int, width: int) -> tuple[int, int]:
+        """Height and width that a cropped picture of this size is brought to.
+
+        >>> VideoOptions(longest=320).fitted(1080, 1920)
+        (180, 320)
+        """
+        if self.height_width is not None:
+            return self.height_width
+        if self.longest is None or max(height, width) <= self.longest:
+            return height, width
+        scale = self.longest / max(height, width)
+        return max(1, round(height * scale)), max(1, round(width * scale))
 
 
 class Shown(NamedTuple):

@@ -4,13 +4,15 @@ A warp never touches pixels, so the same one applies to frames, features, timest
 """
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+
+from orcalign.checks import require_count
 
 
 @dataclass(frozen=True)
@@ -32,17 +34,17 @@ class Warp:
     """Number of frames of the original."""
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "indices", tuple(int(i) for i in _whole(self.indices)))
-        _check_length(self.source_length)
-        object.__setattr__(self, "source_length", int(self.source_length))
+        object.__setattr__(
+            self, "indices", tuple(require_count(i, "Frame index", at_least=0) for i in self.indices)
+        )
+        object.__setattr__(self, "source_length", _length(self.source_length))
         if not self.indices:
             raise ValueError("A warp without indices shows nothing; keep at least one frame.")
-        for index in self.indices:
-            if not 0 <= index < self.source_length:
-                raise ValueError(
-                    f"Frame index {index} is outside an original of {self.source_length} frames; "
-                    f"use 0 to {self.source_length - 1}."
-                )
+        if (last := max(self.indices)) >= self.source_length:
+            raise ValueError(
+                f"Frame index {last} is outside an original of {self.source_length} frames; "
+                f"use 0 to {self.source_length - 1}."
+            )
 
     def __len__(self) -> int:
         return len(self.indices)
@@ -94,26 +96,12 @@ class Warp:
         return ",".join(pieces)
 
 
-def _whole(values: Iterable[int]) -> list[int]:
-    items = list(values)
-    for value in items:
-        if isinstance(value, bool | np.bool_) or not isinstance(value, int | np.integer):
-            raise ValueError(f"Frame index {value!r} is not a whole number; give plain integers.")
-    return items
-
-
-def _check_length(length: int) -> None:
-    if isinstance(length, bool) or not isinstance(length, int | np.integer) or length < 1:
-        raise ValueError(f"length={length!r} must be a whole number of at least 1 frame.")
-
-
-def _check_count(name: str, value: int, least: int) -> None:
-    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
-        raise ValueError(f"{name}={value!r} must be a whole number of at least {least}.")
+def _length(length: int) -> int:
+    return require_count(length, "length", at_least=1)
 
 
 def _segment(length: int, segment: tuple[int, int] | None) -> tuple[int, int]:
-    _check_length(length)
+    _length(length)
     if segment is None:
         return 0, length
     start, stop = segment
@@ -131,7 +119,7 @@ def identity(length: int) -> Warp:
     >>> identity(3).indices
     (0, 1, 2)
     """
-    _check_length(length)
+    _length(length)
     return Warp(tuple(range(length)), length)
 
 
@@ -145,7 +133,7 @@ def keep(text: str, length: int) -> Warp:
     ...
     ValueError: 'x' in keep-list '0-2,x' is neither a frame like 7 nor a range like 0-14.
     """
-    _check_length(length)
+    _length(length)
     indices: list[int] = []
     for piece in text.split(","):
         match = re.fullmatch(r"\s*([0-9]{1,9})\s*(?:-\s*([0-9]{1,9})\s*)?", piece)
@@ -180,7 +168,7 @@ def speed_up(length: int, k: int, segment: tuple[int, int] | None = None, keep_l
     >>> speed_up(10, 3, segment=(2, 6)).indices
     (0, 1, 2, 5, 6, 7, 8, 9)
     """
-    _check_count("k", k, 1)
+    require_count(k, "k", at_least=1)
     start, stop = _segment(length, segment)
     indices = [*range(start), *range(start, stop, k), *range(stop, length)]
     if keep_last and indices[-1] != length - 1:
@@ -194,7 +182,7 @@ def slow_down(length: int, k: int, segment: tuple[int, int] | None = None) -> Wa
     >>> slow_down(4, 3, segment=(1, 2)).indices
     (0, 1, 1, 1, 2, 3)
     """
-    _check_count("k", k, 1)
+    require_count(k, "k", at_least=1)
     start, stop = _segment(length, segment)
     slow = [index for index in range(start, stop) for _ in range(k)]
     return Warp((*range(start), *slow, *range(stop, length)), length)
@@ -206,8 +194,8 @@ def pause(length: int, at: int, frames: int) -> Warp:
     >>> pause(4, at=2, frames=2).indices
     (0, 1, 2, 2, 2, 3)
     """
-    _check_length(length)
-    _check_count("frames", frames, 0)
+    _length(length)
+    require_count(frames, "frames", at_least=0)
     if not 0 <= at < length:
         raise ValueError(f"at={at} is outside an original of {length} frames; use 0 to {length - 1}.")
     return Warp((*range(at + 1), *[at] * frames, *range(at + 1, length)), length)

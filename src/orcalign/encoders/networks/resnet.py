@@ -1,7 +1,9 @@
-"""ResNet-18 and ResNet-50 (He et al., 2015; v1.5: the 3x3 convolution strides), batch norm folded away."""
+"""ResNet-18 and ResNet-50 (He et al., 2015; v1.5: the 3x3 convolution strides), batch norm folded away; and CLIP's
+image tower of the ResNet kind (Radford et al., 2021), the backbone of LIV."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 
 import torch
@@ -9,6 +11,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 NORM_EPSILON = 1e-5
+HEAD_WIDTH = 64
 DEPTHS = {18: (2, 2, 2, 2), 50: (3, 4, 6, 3)}
 
 
@@ -87,3 +90,128 @@ def fold_norms(state: Mapping[str, Tensor]) -> dict[str, Tensor]:
         folded[key] = kernel * scale[:, None, None, None]
         folded[f"{place}{dot}{layer}.bias"] = state[f"{norm}.bias"] - state[f"{norm}.running_mean"] * scale
     return folded
+
+
+class Bottleneck(nn.Module):
+    """Like a ResNet bottleneck, but average pooling does the striding, so that no pixel is skipped."""
+
+    def __init__(self, inputs: int, width: int, stride: int) -> None:
+        super().__init__()
+        outputs = width * 4
+        self.conv1 = nn.Conv2d(inputs, width, 1, bias=False)
+        self.bn1 = nn.BatchNorm2d(width)
+        self.conv2 = nn.Conv2d(width, width, 3, padding=1, bias=False)
+        self.bn2 = nn.BatchNorm2d(width)
+        self.conv3 = nn.Conv2d(width, outputs, 1, bias=False)
+        self.bn3 = nn.BatchNorm2d(outputs)
+        self.stride = stride
+        self.downsample: nn.ModuleDict | None = None
+        if stride > 1 or inputs != outputs:
+            self.downsample = nn.ModuleDict(
+                {"0": nn.Conv2d(inputs, outputs, 1, bias=False), "1": nn.BatchNorm2d(outputs)}
+            )
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Map [B,C,h,w] to [B,C',h/stride,w/stride]."""
+        y = functional.relu(self.bn1(self.conv1(x)))
+        y = functional.relu(self.bn2(self.conv2(y)))
+        if self.stride > 1:
+            x, y = functional.avg_pool2d(x, self.stride), functional.avg_pool2d(y, self.stride)
+        if self.downsample is not None:
+            x = self.downsample["1"](self.downsample["0"](x))
+        return functional.relu(x + self.bn3(self.conv3(y)))
+
+
+class AttentionPool(nn.Module):
+    """The mean of the map asks one attention question to all places; the answer is the embedding."""
+
+    def __init__(self, places: int, width: int, outputs: int) -> None:
+        super().__init__()
+        self.positional_embedding = nn.Parameter(torch.zeros(places + 1, width))
+        self.q_proj = nn.Linear(width, width)
+        self.k_proj = nn.Linear(width, width)
+        self.v_proj = nn.Linear(width, width)
+        self.c_proj = nn.Linear(width, outputs)
+        self.heads = width // HEAD_WIDTH
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Map [B,C,h,w] to [B,D]."""
+        tokens = x.flatten(2).transpose(1, 2)
+        tokens = torch.cat([tokens.mean(dim=1, keepdim=True), tokens], dim=1) + self.positional_embedding
+        split = (self.heads, HEAD_WIDTH)
+        query = self.q_proj(tokens[:, :1]).unflatten(2, split).transpose(1, 2)
+        key = self.k_proj(tokens).unflatten(2, split).transpose(1, 2)
+        value = self.v_proj(tokens).unflatten(2, split).transpose(1, 2)
+        share = torch.softmax(query @ key.transpose(2, 3) * HEAD_WIDTH**-0.5, dim=-1)
+        out: Tensor = self.c_proj((share @ value).transpose(1, 2).flatten(1))
+        return out
+
+
+class ClipResNet(nn.Module):
+    """The tower; ``pooled`` gives the embedding [B,D], otherwise the map [B,32·width,S/32,S/32].
+
+    >>> net = ClipResNet(width=16, depths=(1, 1, 1, 1), places=4, outputs=8, pooled=True).eval()
+    >>> tuple(net(torch.zeros(3, 3, 64, 64)).shape)
+    (3, 8)
+    """
+
+    def __init__(
+        self, *, width: int, depths: tuple[int, ...], places: int, outputs: int, pooled: bool
+    ) -> None:
+        super().__init__()
+        widths = (3, width // 2, width // 2, width)
+        for number in (1, 2, 3):
+            stride = 2 if number == 1 else 1
+            conv = nn.Conv2d(widths[number - 1], widths[number], 3, stride, padding=1, bias=False)
+            self.add_module(f"conv{number}", conv)
+            self.add_module(f"bn{number}", nn.BatchNorm2d(widths[number]))
+        inputs = width
+        for number, repeats in enumerate(depths):
+            blocks = []
+            for repeat in range(repeats):
+                blocks.append(Bottleneck(inputs, width * 2**number, 2 if repeat == 0 and number > 0 else 1))
+                inputs = width * 2**number * 4
+            self.add_module(f"layer{number + 1}", nn.Sequential(*blocks))
+        self.attnpool = AttentionPool(places, inputs, outputs)
+        self.pooled = pooled
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Map normalised images [B,3,S,S] to the embedding or to the map."""
+        for number in (1, 2, 3):
+            x = self.get_submodule(f"conv{number}")(x)
+            x = functional.relu(self.get_submodule(f"bn{number}")(x))
+        x = functional.avg_pool2d(x, 2)
+        for number in range(1, 5):
+            x = self.get_submodule(f"layer{number}")(x)
+        return self.attnpool(x) if self.pooled else x
+
+
+def visual_part(state: Mapping[str, Tensor]) -> dict[str, Tensor]:
+    """The image tower's tensors in float32, whatever wrappers put before ``visual.`` in their names.
+
+    >>> one = torch.ones(1)
+    >>> list(visual_part({"module.model.visual.conv1.weight": one, "module.model.logit_scale": one}))
+    ['conv1.weight']
+    """
+    found = {key.partition("visual.")[2]: value for key, value in state.items() if "visual." in key} or state
+    return {key: value.float() if value.is_floating_point() else value for key, value in found.items()}
+
+
+def places_of(state: Mapping[str, Tensor]) -> int:
+    """How many places (h·w) the attention pool was trained for."""
+    return state["attnpool.positional_embedding"].shape[0] - 1
+
+
+def network_for(state: Mapping[str, Tensor], pooled: bool) -> ClipResNet:
+    """A tower of the size that the tensors ask for."""
+    depths = []
+    for number in range(1, 5):
+        blocks = {match[1] for key in state if (match := re.match(rf"layer{number}\.(\d+)\.", key))}
+        depths.append(len(blocks))
+    return ClipResNet(
+        width=state["conv3.weight"].shape[0],
+        depths=tuple(depths),
+        places=places_of(state),
+        outputs=state["attnpool.c_proj.weight"].shape[0],
+        pooled=pooled,
+    )
