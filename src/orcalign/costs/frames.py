@@ -111,11 +111,12 @@ class FrameModel:
         progress: Progress | None = None,
     ) -> None:
         self.encoder: Any = encoder
-        given = [self.encoder(one.frames, progress) for one in demos] if features is None else features
+        see: Any = encoder
+        given = [see(one.frames, progress) for one in demos] if features is None else features
         self.demo_features = tuple(np.asarray(one) for one in given)
         self._costs = tuple(FrameCosts(one, distance) for one in self.demo_features)
 
-    def begin(self, first: Frame) -> Encoder:
+    def begin(self, first: Frame) -> Any:
         """The encoder: a frame looks the same in whatever episode it is."""
         return self.encoder
 

@@ -193,7 +193,9 @@ def score_clips(demo: EncodedClip, attempts: Sequence[EncodedClip], settings: Sc
 def clip_reward(demo: EncodedClip, settings: ScoreSettings) -> VideoReward:
     """ORCA's reward from the demo; other matchers are `with_matcher` of it."""
     video = Demo(demo.frames, demo.fps, source=demo.path)
-    given = {} if settings.calibrated else {"temperature": settings.temperature, "floor": settings.floor}
+    given: dict[str, Any] = (
+        {} if settings.calibrated else {"temperature": settings.temperature, "floor": settings.floor}
+    )
     return VideoReward(
         video, model=FrameModel(None, [video], settings.distance, [demo.features]), distance=settings.distance,
         context=settings.context, calibrated=settings.calibrated, **given,

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from orcalign.report.training_run.reading import Record, RunRecords, kept_best, number, numbers
+from orcalign.report.training_run.reading import Record, RunRecords, kept_best, number, numbers, section
 
 MOST_POINTS = 1500
 """Points of one line that are kept: more than a screen shows."""

@@ -1,4 +1,4 @@
-"""The episodes that a run kept pictures of, with the rewards that it pays for them, beside the demo where there is one."""
+"""The episodes that a run kept pictures of, with what it pays for them, beside the demo where there is one."""
 
 from __future__ import annotations
 
