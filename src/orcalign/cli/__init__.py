@@ -16,7 +16,6 @@ def commands(words: Sequence[str] = ()) -> dict[str, Callable[..., None]]:
     ['check', 'demo import']
     """
     from orcalign.cli import (
-        check,
         demo,
         doctor,
         evaluate,
@@ -24,23 +23,20 @@ def commands(words: Sequence[str] = ()) -> dict[str, Callable[..., None]]:
         plot,
         report,
         score,
-        strip,
         studies,
         sweep,
         table,
         tasks,
-        toy,
         train,
-        warmup,
     )  # fmt: skip
 
     return {
         "score": score.score,
-        "check": check.check,
+        "check": score.check,
         "train": train.command(words),
         "eval": evaluate.evaluate,
         "report": report.report,
-        "strip": strip.strip,
+        "strip": report.strip,
         "studies": studies.studies,
         "sweep": sweep.sweep,
         "table": table.table,
@@ -52,9 +48,9 @@ def commands(words: Sequence[str] = ()) -> dict[str, Callable[..., None]]:
         "demo lint": demo.lint,
         "tasks": tasks.tasks,
         "methods": methods.methods,
-        "toy": toy.toy,
+        "toy": report.toy,
         "doctor": doctor.doctor,
-        "warmup": warmup.warmup,
+        "warmup": doctor.warmup,
     }
 
 
