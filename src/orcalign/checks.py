@@ -107,26 +107,65 @@ def share_or_count(name: str, value: float, whole: int = 1) -> int:
 class Ramp:
     """A number that moves linearly from `start` to `end` while a share goes from 0 to 1.
 
-    >>> Ramp.parse("temperature", "1.0:0.25", above=0)(0.5)
-    0.625
+    >>> Ramp.parse("1.0:0.25")(0.5), str(Ramp(1, 0.25)), str(Ramp.parse("1"))
+    (0.625, '1.0:0.25', '1.0')
     """
 
     start: float
     end: float
 
     @classmethod
-    def parse(cls, name: str, text: str, above: float) -> Ramp:
-        """From "1.0", or "1.0:0.25"."""
+    def parse(cls, given: object, name: str = "the ramp", above: float = 0.0) -> Ramp:
+        """From "1.0", from "1.0:0.25", from a number, or from a ramp."""
         try:
-            ends = [float(part) for part in str(text).split(":")]
+            ends = [float(part) for part in str(given).split(":")]
         except ValueError:
             ends = []
         if len(ends) not in (1, 2) or not all(above < end < math.inf for end in ends):
             raise ValueError(
-                f"{name} is {text!r}; it must be a number above {above:g}, or two as in 1.0:0.25."
+                f"{name} is {given!r}; it must be a number above {above:g}, or two as in 1.0:0.25."
             )
         return cls(ends[0], ends[-1])
+
+    def __str__(self) -> str:
+        first, last = float(self.start), float(self.end)
+        return str(first) if first == last else f"{first}:{last}"
 
     def __call__(self, share: float) -> float:
         """The value at that share, which is taken to be at most 1."""
         return self.start + (self.end - self.start) * min(1.0, max(0.0, share))
+
+
+@dataclass(frozen=True)
+class Scale:
+    """What rewards are multiplied by: a rule, or a number.
+
+    >>> str(Scale.parse("2")), Scale("none").factor, Scale().factor
+    ('2.0', 1.0, None)
+    """
+
+    rule: str | float = "first"
+
+    @classmethod
+    def parse(cls, given: object, name: str = "scale") -> Scale:
+        """From "first", from "none", from a number, or from a scale."""
+        text = str(given)
+        if text in ("first", "none"):
+            return cls(text)
+        try:
+            factor = float(text)
+        except ValueError:
+            factor = math.nan
+        if not 0 < factor < math.inf:
+            raise ValueError(f"{name} is {given!r}; it must be one of first, none, or a number above 0.")
+        return cls(factor)
+
+    @property
+    def factor(self) -> float | None:
+        """The number; None where the first episode with a reward gives it."""
+        if isinstance(self.rule, str):
+            return None if self.rule == "first" else 1.0
+        return self.rule
+
+    def __str__(self) -> str:
+        return str(self.rule)

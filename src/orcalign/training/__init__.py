@@ -12,9 +12,10 @@ if TYPE_CHECKING:
     from orcalign.training.config import TrainConfig
     from orcalign.training.loop import Training
     from orcalign.training.policy import LoadedPolicy, load_policy
-    from orcalign.training.presets import PRESETS, preset
+    from orcalign.training.presets import PRESETS
+    from orcalign.training.recipes import RECIPES
     from orcalign.training.run_folder import RunFolder
-    from orcalign.training.start import start_run
+    from orcalign.training.start import start_run, train
 
 _LATER = {
     "TrainConfig": "config",
@@ -22,20 +23,22 @@ _LATER = {
     "LoadedPolicy": "policy",
     "load_policy": "policy",
     "PRESETS": "presets",
-    "preset": "presets",
+    "RECIPES": "recipes",
     "RunFolder": "run_folder",
     "start_run": "start",
+    "train": "start",
 }
 
 __all__ = [
     "PRESETS",
+    "RECIPES",
     "LoadedPolicy",
     "RunFolder",
     "TrainConfig",
     "Training",
     "load_policy",
-    "preset",
     "start_run",
+    "train",
 ]
 
 

@@ -13,11 +13,10 @@ from orcalign.encoders.registry import find_entry
 from orcalign.envs import find_task
 from orcalign.envs.demo_making import CATEGORIES
 from orcalign.envs.making import check_render_choice
-from orcalign.training.reward_config import RewardConfig
+from orcalign.training.reward_config import VIDEO, RewardConfig
 
 DEMO_KINDS = ("misaligned", "aligned", *CATEGORIES, "mixed")
 LOOKS = ("whole", "square", "change", "object")
-PLACES = ("all", "worst")
 POLICY_INPUTS = ("states", "pixels")
 NOISES = ("white", "pink")
 
@@ -57,9 +56,6 @@ class EncoderConfig:
     picture that moves with the object; or (change), that and which of the object's pixels have changed; or (object),
     all that and where it has gone, if it is taken away. Where no object is found in the first frames, with several
     demos, and with videos of another size than the drawn frames, it is whole pictures."""
-    places: str = "all"
-    """Of the object's square: all its places count alike, or (worst) the quarter of them that differs most. With cosine
-    distances."""
     engine: str = "auto"
     """auto, openvino, torch, torch-cuda or torch-mps."""
     encoder_threads: int = 1
@@ -68,7 +64,6 @@ class EncoderConfig:
     def __post_init__(self) -> None:
         find_entry(self.encoder)
         require("look", self.look, LOOKS)
-        require("places", self.places, PLACES)
         require("encoder_threads", self.encoder_threads, at_least=1)
 
 
@@ -151,6 +146,8 @@ class TrainConfig:
     """Agent steps."""
     seed: int = 0
     """Of the run: networks, exploration and training episodes."""
+    recipe: str = ""
+    """Where settings come from, a label for folders, titles and tables: it decides nothing by itself."""
     threads: int = 1
     """Threads of the learner; part of the config because sums round in another order with others."""
     demo: DemoConfig = field(default_factory=DemoConfig)
@@ -170,13 +167,35 @@ class TrainConfig:
                 f"task {self.task!r} has no misaligned demo of its own; give a video with --demo, "
                 f"or another --demo-kind: {', '.join(DEMO_KINDS[1:])}."
             )
-        if self.encoder.places == "worst":
-            for name, value, needed in (
-                ("look", self.encoder.look, ("object", "change", "square")),
-                ("distance", self.reward.distance, ("cosine",)),
-            ):
-                if value not in needed:
-                    raise ValueError(
-                        f"places is 'worst', which picks among the places of the object's square by their cosines, and "
-                        f"{name} is {value!r}; use --{name} {needed[0]}, or --places all."
-                    )
+
+    @property
+    def label(self) -> str:
+        """The recipe; of a run that comes from none, what pays it."""
+        own = self.reward.matcher if self.reward.reward == VIDEO else self.reward.reward
+        return self.recipe or own
+
+    def to_yaml(self) -> str:
+        """All settings as text, as they stand in a run's `config.yaml`."""
+        import yaml
+
+        from orcalign.training.config_mapping import to_mapping
+
+        text: str = yaml.safe_dump(to_mapping(self), sort_keys=False, allow_unicode=True)
+        return text
+
+    @classmethod
+    def from_yaml(cls, text: str) -> TrainConfig:
+        """The config that `to_yaml` wrote; what is left out has its default.
+
+        >>> TrainConfig.from_yaml("task: nav2d\\nreward: {temperature: 0.5}").reward.temperature
+        Ramp(start=0.5, end=0.5)
+        """
+        import yaml
+
+        from orcalign.training.config_mapping import from_mapping
+
+        try:
+            values = yaml.safe_load(text)
+        except yaml.YAMLError as error:
+            raise ValueError(f"the config is not YAML ({' '.join(str(error).split())}).") from None
+        return from_mapping(values)

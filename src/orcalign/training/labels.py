@@ -18,13 +18,10 @@ from orcalign.matching.costs import context
 from orcalign.matching.match import FloatArray
 from orcalign.rewards import VideoReward
 from orcalign.rewards.settings import ORCA_SETTINGS, known_settings
-from orcalign.training.plateau import Plateau
-from orcalign.training.reward_config import AUTO, RewardConfig
+from orcalign.training.reward_config import RewardConfig
 
 TARGET = 10.0
 """What a scaled episode sums to."""
-BEST = 10
-"""Episodes that the scale `best` looks at."""
 
 Costs = tuple[FloatArray, ...]
 """Raw costs [T, J] of an episode, one matrix per demo."""
@@ -41,21 +38,19 @@ class Stage:
     """Steps at its beginning for which the actor does not learn."""
 
 
-def plan_stages(config: RewardConfig, steps: int, switch: int | None = None) -> tuple[Stage, ...]:
-    """The stages of a run of that many steps; with ``switch`` the second begins there, whatever was planned.
+def plan_stages(config: RewardConfig, steps: int) -> tuple[Stage, ...]:
+    """The stages of a run of that many steps.
 
     >>> [(s.matcher, s.first, s.last) for s in plan_stages(RewardConfig(pretrain="temporal_ot"), 1000)]
     [('temporal_ot', 0, 500), ('orca', 500, 1000)]
     """
-    planned = round(steps * config.pretrain_fraction) if config.pretrain is not None else 0
-    switch = planned if switch is None else switch
-    ends = (0, switch, steps) if switch else (0, steps)
+    switch = round(steps * config.pretrain_fraction)
+    ends = (0, steps) if config.pretrain is None else (0, switch, steps)
     stages = []
     for k, matcher in enumerate(config.matchers):
         first, last = ends[k], ends[k + 1]
-        # What comes from elsewhere has an actor that its critic does not know the new reward for.
-        second = k > 0 or config.start_from is not None
-        only = share_or_count("critic_only", config.critic_only, last - first) if second else 0
+        # The second begins with an actor that its critic does not know the new reward for.
+        only = share_or_count("critic_only", config.critic_only, last - first) if k > 0 else 0
         stages.append(Stage(matcher, first, last, only))
     return tuple(stages)
 
@@ -64,16 +59,13 @@ class Labels:
     """Rewards of episodes, as the run wants them at its present step."""
 
     def __init__(self, config: RewardConfig, reward: VideoReward, steps: int) -> None:
-        self.config, self._base, self._steps = config, reward, steps
+        self.config, self._base = config, reward
         self.stages = plan_stages(config, steps)
-        self._plateau = Plateau(steps) if config.pretrain == AUTO else None
-        self._switch: int | None = None
-        """Where the second stage begins, once a plateau has said so."""
         self.number = 0
         """Of the stage."""
-        self.scale: float | None = config.fixed_scale
+        self.scale: float | None = config.scale.factor
         """None until an episode has given one."""
-        self.temperature = config.ramp().start
+        self.temperature = config.temperature.start
         """Of the methods that have one; with calibration a factor on what calibration found."""
         self._calibrations = reward.calibrations() if config.calibrated else None
         self.reward = self._with(self.stage.matcher)
@@ -88,33 +80,18 @@ class Labels:
         number = max(k for k, stage in enumerate(self.stages) if stage.first <= step)
         if number == self.number:
             return None
-        self.number, self.scale = number, self.config.fixed_scale
+        self.number, self.scale = number, self.config.scale.factor
         self.reward = self._with(self.stage.matcher)
         return f"the reward is now {self.stage.matcher}, and every episode kept was given it"
 
-    def watch(self, step: int, coverage: float) -> None:
-        """What the agent covered in an episode that ended at ``step``: it may end a first stage before its time."""
-        if self._plateau is None or self.number > 0 or self._switch is not None:
-            return
-        if self._plateau.add(step, coverage):
-            self._end_first_stage(step)
-
-    def _end_first_stage(self, step: int | None) -> None:
-        self._switch = step
-        self.stages = plan_stages(self.config, self._steps, step)
-
-    def follow(self, step: int, kept: Sequence[Costs]) -> bool:
-        """Let temperature and scale follow their rules; True if either changed."""
-        stage = self.stage
-        before = self.temperature, self.scale
-        self.temperature = self.config.ramp()((step - stage.first) / max(1, stage.last - stage.first))
-        if self.temperature != before[0]:
-            self.reward = self._with(stage.matcher)
-        if self.config.scale == "best":
-            sums = np.sort([np.abs(one).sum() for one in self._raw(kept)])
-            best = float(np.mean(sums[-BEST:])) if len(sums) else 0.0
-            self.scale = TARGET / best if best > 0 else None
-        return (self.temperature, self.scale) != before
+    def follow(self, step: int) -> bool:
+        """Let the temperature follow its rule; True if it changed."""
+        stage, before = self.stage, self.temperature
+        self.temperature = self.config.temperature((step - stage.first) / max(1, stage.last - stage.first))
+        if self.temperature == before:
+            return False
+        self.reward = self._with(stage.matcher)
+        return True
 
     def calibrate(self, kept: Sequence[Costs]) -> str | None:
         """Take floor and temperature anew, now that some episodes are known; what changed in words, or None."""
@@ -171,7 +148,7 @@ class Labels:
 
     def orca_settings(self) -> list[dict[str, Any]]:
         """Temperature and floor per demo, as ordered coverage is measured with at the end of the run."""
-        return self._settings("orca", self.config.ramp().end)
+        return self._settings("orca", self.config.temperature.end)
 
     def state(self) -> dict[str, Any]:
         """What a checkpoint keeps."""
@@ -180,16 +157,10 @@ class Labels:
             "scale": self.scale,
             "temperature": self.temperature,
             "calibrations": self._calibrations,
-            "switch": self._switch,
-            "plateau": None if self._plateau is None else self._plateau.state(),
         }
 
     def load_state(self, state: dict[str, Any]) -> None:
         """Go on where `state` was."""
-        # Checkpoints did not always have it.
-        self._end_first_stage(state.get("switch"))
-        if self._plateau is not None:
-            self._plateau.load_state(state["plateau"])
         self.number, self.scale = int(state["stage"]), state["scale"]
         self.temperature = float(state["temperature"])
         kept = state["calibrations"]

@@ -46,7 +46,7 @@ class Learner:
         notes = [told for told in (labels.advance(self.steps), self._calibrate(episode)) if told is not None]
         changed = bool(notes)
         if episode.number % self.config.collect.relabel_every == 0:
-            changed |= labels.follow(self.steps, self.kept)
+            changed |= labels.follow(self.steps)
         if labels.first_scale(episode.costs):
             notes.append(f"rewards are multiplied by {labels.scale:.4g}")
             changed = True

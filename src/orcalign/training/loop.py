@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable
-from pathlib import Path
 from typing import Any, Protocol
 
 from orcalign.rewards import ObjectView
@@ -133,8 +132,6 @@ class Training:
             self._write({"kind": "note", "step": learner.steps, "text": note})
         self.run.add_facts(matcher_settings=labels.orca_settings())
         summary = labels.summary(episode.costs)
-        if not order.random:
-            labels.watch(learner.steps, summary["coverage"])
         took = time.perf_counter()
         losses = learner.learn()
         end = time.perf_counter()
@@ -215,7 +212,6 @@ class Training:
         """Go on from the last checkpoint, or begin; how many bytes of metrics there are."""
         checkpoint = self.checkpoints.latest()
         if checkpoint is None:
-            self._begin_from_other()
             return 0
         state = checkpoint.state
         if state["demo_hash"] != self.run.facts["demo_hash"]:
@@ -228,18 +224,6 @@ class Training:
         self.schedule.load_state(state["schedule"], orders)
         self._best = state["best"]
         return int(state["metrics_bytes"])
-
-    def _begin_from_other(self) -> None:
-        """The second stage of another run: its networks, and nothing else of it."""
-        other = self.config.reward.start_from
-        if other is None:
-            return
-        found = Checkpoints(Path(other) / "checkpoints").latest()
-        if found is None:
-            raise ValueError(
-                f"{other!r} has no checkpoint to start from; give the folder of a run that was saved."
-            )
-        self.learner.agent.load_networks(_under("agent/", found.tensors))
 
 
 def _under(prefix: str, tensors: dict[str, Any]) -> dict[str, Any]:

@@ -1,91 +1,140 @@
-"""Named settings: `paper`, its exact protocol, and `laptop`, the same method in sizes for two cores."""
+"""What a run is: a preset, what the task's suite needs, a recipe, and what the user sets, each over the one before.
+
+`paper` is the paper's exact protocol, `laptop` the same in sizes for two cores.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import replace
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
 
-from orcalign.agents.settings import AgentSettings
 from orcalign.checks import require
 from orcalign.envs import find_task
-from orcalign.training.config import (
-    CollectConfig,
-    DemoConfig,
-    EncoderConfig,
-    EvaluationConfig,
-    TrainConfig,
-)
-from orcalign.training.reward_config import RewardConfig
+from orcalign.training.config import DemoConfig, EncoderConfig, TrainConfig
+from orcalign.training.config_mapping import from_mapping, with_settings
+from orcalign.training.recipes import RECIPES
+
+Plain = Mapping[str, Any]
+OBJECT_FRAMES = 192
+"""Least side of the drawn frames where a part of them is looked at, if the preset names a side: a part of such a
+picture still has enough to see."""
+ALIGNED_WINDOW = "window=10"
+"""The paper's for TemporalOT and aligned demos; otherwise it is a tenth of the demo, the matcher's own default."""
 
 
-def paper(task: str) -> TrainConfig:
-    """As in the paper and its protocol.
+@dataclass(frozen=True)
+class Preset:
+    """Settings for a kind of machine."""
 
-    >>> paper("door-close").encoder.encoder, paper("door-close").agent.batch
-    ('resnet50', 512)
-    """
-    return TrainConfig(
-        task=task,
-        steps=1_000_000,
-        threads=2,
-        demo=DemoConfig(),
-        reward=RewardConfig(matcher="orca", critic_only=6000),
-        encoder=EncoderConfig(encoder="resnet50", encoder_size=224, encoder_threads=2),
-        agent=AgentSettings(gamma=0.9),
-        collect=CollectConfig(render="paper", in_flight=0),
-        evaluation=EvaluationConfig(),
-    )
+    recipe: str
+    """Of runs that name none."""
+    settings: Plain
 
 
-def laptop(task: str) -> TrainConfig:
-    """Fast rendering, a small encoder at 128 px, small batches: some hundred agent steps a second on two cores.
+PRESETS: dict[str, Preset] = {
+    # Fast rendering, a small encoder at 128 px, small batches: some hundred agent steps a second on two cores.
+    "laptop": Preset(
+        "orca_progress",
+        {
+            "steps": 40_000,
+            "reward.critic_only": 0.05,
+            "encoder.encoder": "efficientnet-lite0",
+            "encoder.encoder_size": 128,
+            "agent.layer_norm": True,
+            "agent.batch": 128,
+            "agent.gamma": 0.9,
+            "collect.frame_size": 128,
+            "collect.random_steps": 500,
+            "collect.updates_per_step": 1.0,
+            "collect.noise": "pink",
+            "collect.noise_end": 0.1,
+            "evaluation.eval_every": 5000,
+        },
+    ),
+    # As in the paper and its protocol.
+    "paper": Preset(
+        "orca",
+        {
+            "steps": 1_000_000,
+            "threads": 2,
+            "reward.critic_only": 6000,
+            "encoder.encoder": "resnet50",
+            "encoder.encoder_size": 224,
+            "encoder.encoder_threads": 2,
+            "agent.gamma": 0.9,
+            "collect.render": "paper",
+            "collect.in_flight": 0,
+        },
+    ),
+}
 
-    >>> laptop("door-close").encoder.encoder_size
-    128
-    """
-    config = TrainConfig(
-        task=task,
-        steps=40_000,
-        reward=RewardConfig(critic_only=0.05),
-        encoder=EncoderConfig(encoder="efficientnet-lite0", encoder_size=128),
-        agent=AgentSettings(layer_norm=True, batch=128, gamma=0.9),
-        collect=CollectConfig(
-            frame_size=128, random_steps=500, updates_per_step=1.0, noise="pink", noise_end=0.1
-        ),
-        evaluation=EvaluationConfig(eval_every=5000),
-    )
-    if find_task(task).suite != "nav2d":
-        return config
+
+def suite_defaults(suite: str) -> Mapping[str, Plain]:
+    """What tasks of a suite need otherwise, by preset."""
     # Coloured blobs on a map: the pixels themselves say where the agent is. Each frame of the demo is a place of
     # its own, and the agent acts on the demo's very map: what keeps its first episodes off is not the scene.
-    return replace(
-        config,
-        reward=replace(config.reward, context=1, calibration_episodes=0),
-        encoder=EncoderConfig(encoder="pixels"),
-        collect=replace(config.collect, frame_size=None),
-    )
+    nav2d = {
+        "reward.context": 1,
+        "reward.calibration_episodes": 0,
+        "encoder.encoder": "pixels",
+        "encoder.encoder_size": None,
+        "collect.frame_size": None,
+    }
+    return {"laptop": nav2d} if suite == "nav2d" else {}
 
 
-PRESETS: dict[str, Callable[[str], TrainConfig]] = {"laptop": laptop, "paper": paper}
-
-
-def preset(name: str, task: str, demo_follows: bool = False) -> TrainConfig:
-    """The settings of that name for a task.
+def config(
+    task: str, preset: str = "laptop", recipe: str | None = None, settings: Plain | None = None
+) -> TrainConfig:
+    """The config of a run: what `orcalign train`, `orcalign.train` and studies do.
 
     Args:
-        name: of `PRESETS`.
         task: what is to be learned.
-        demo_follows: whoever asks will say which demo; until then, of a task that has no misaligned one, the aligned.
+        preset: laptop or paper.
+        recipe: one of `orcalign recipes`; left out, the preset's own, unless the settings name a reward or a matcher.
+        settings: what is to be otherwise, as in {"steps": 5000, "agent.hidden": 64}.
 
-    >>> preset("desktop", "door-close")
+    >>> config("door-close").recipe, config("door-close", "paper").recipe
+    ('orca_progress', 'orca')
+    >>> config("door-close", settings={"reward.context": 1}).reward.context
+    1
+    >>> config("door-close", "desktop")
     Traceback (most recent call last):
     ...
     ValueError: preset is 'desktop'; Known: laptop, paper.
-    >>> preset("laptop", "drawer-open", demo_follows=True).demo.demo_kind
-    'aligned'
     """
-    require("preset", name, tuple(PRESETS))
-    if not demo_follows or find_task(task).misaligned is not None:
-        return PRESETS[name](task)
-    other = PRESETS[name]("door-close")
-    return replace(other, task=task, demo=replace(other.demo, demo_kind="aligned"))
+    return from_mapping(plain_config(task, preset, recipe, settings))
+
+
+def plain_config(
+    task: str, preset: str = "laptop", recipe: str | None = None, settings: Plain | None = None
+) -> dict[str, Any]:
+    """The same before it is checked: fields that differ from their defaults, one section a topic."""
+    given = dict(settings or {})
+    require("preset", preset, tuple(PRESETS))
+    if recipe is None and not {"reward.matcher", "reward.reward"} & set(given):
+        recipe = PRESETS[preset].recipe
+    if recipe is not None:
+        require("recipe", recipe, tuple(RECIPES))
+    plain = with_settings({"task": task, "recipe": recipe or ""}, PRESETS[preset].settings)
+    plain = with_settings(plain, suite_defaults(find_task(task).suite).get(preset, {}))
+    plain = with_settings(plain, {} if recipe is None else RECIPES[recipe].settings)
+    return _fitted(with_settings(plain, given), given, plain["encoder"]["encoder"])
+
+
+def _fitted(plain: dict[str, Any], given: Plain, usual: str) -> dict[str, Any]:
+    """Settings that follow from others, unless they are given; `usual` is the encoder of the preset."""
+    reward, demo, collect = (plain.get(name, {}) for name in ("reward", "demo", "collect"))
+    look, side = plain["encoder"].get("look", EncoderConfig.look), collect.get("frame_size")
+    if look != EncoderConfig.look and side is not None and "collect.frame_size" not in given:
+        plain = with_settings(plain, {"collect.frame_size": max(side, OBJECT_FRAMES)})
+    named = plain["encoder"].get("encoder", EncoderConfig.encoder)
+    if "encoder.encoder" in given and "encoder.encoder_size" not in given and named != usual:
+        # The preset's side is for the preset's encoder; another one has its own.
+        plain = with_settings(plain, {"encoder.encoder_size": None})
+    aligned = demo.get("demo_kind", DemoConfig.demo_kind) == "aligned" and not demo.get("demo")
+    transport = "temporal_ot" in (reward.get("matcher"), reward.get("pretrain"))
+    if aligned and transport and "reward.set" not in given:
+        plain = with_settings(plain, {"reward.set": [*reward.get("set", ()), ALIGNED_WINDOW]})
+    return plain

@@ -14,7 +14,6 @@ from typing import Any
 from orcalign.files import write_file
 from orcalign.rewards.demos import as_demos
 from orcalign.training.config import TrainConfig
-from orcalign.training.config_mapping import from_mapping, to_mapping
 from orcalign.video import Demo, DemoSet
 
 PACKAGES = ("orcalign", "torch", "numpy", "numba", "openvino", "gymnasium", "mujoco", "metaworld")
@@ -49,7 +48,7 @@ class RunFolder:
         about = {"versions": versions(), "machine": f"{platform.system()} {platform.machine()}", **facts}
         _write_json(folder / "run.json", about)
         # Last: a folder with a config is a whole run.
-        write_file(folder / "config.yaml", config_text(config).encode())
+        write_file(folder / "config.yaml", config.to_yaml().encode())
         return cls(folder)
 
     @staticmethod
@@ -133,24 +132,12 @@ class MetricsLog:
         self._file.close()
 
 
-def config_text(config: TrainConfig) -> str:
-    """The config as YAML."""
-    import yaml
-
-    text: str = yaml.safe_dump(to_mapping(config), sort_keys=False, allow_unicode=True)
-    return text
-
-
 def read_config(path: Path) -> TrainConfig:
     """The config in a YAML file."""
-    import yaml
-
     try:
-        values = yaml.safe_load(path.read_text("utf-8"))
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
-        raise ValueError(f"{str(path)!r} is not YAML ({' '.join(str(error).split())}).") from None
-    try:
-        return from_mapping(values)
+        return TrainConfig.from_yaml(path.read_text("utf-8"))
+    except UnicodeDecodeError as error:
+        raise ValueError(f"{str(path)!r} is not YAML ({error}).") from None
     except ValueError as error:
         raise ValueError(f"{str(path)!r}: {error}") from None
 

@@ -28,8 +28,7 @@ class Schedule:
         self.next_episode = 0
         self.next_evaluation = 0
         """Agent steps from which on the next evaluation is due."""
-        random = share_or_count("random_steps", config.collect.random_steps, config.steps)
-        self._random = 0 if config.reward.start_from is not None else random
+        self._random = share_or_count("random_steps", config.collect.random_steps, config.steps)
 
     def give(self, steps: int, weights: Callable[[bool], Weights]) -> list[Order]:
         """The orders that are due after `steps` agent steps; `weights` gives those of the policy of now, the averaged

@@ -10,7 +10,6 @@ from orcalign.encoders import make_encoder
 from orcalign.envs import find_task, make, make_demo, make_demos, train_seed
 from orcalign.rewards import Finder, ObjectView, VideoReward
 from orcalign.rewards.demos import as_demos
-from orcalign.rewards.object_view import WORST
 from orcalign.training.collector import Collector
 from orcalign.training.config import TrainConfig
 from orcalign.training.players import InProcess, Players, Processes
@@ -58,9 +57,8 @@ def make_reward(config: TrainConfig, demo: Path) -> VideoReward:
     demos = as_demos(str(demo))
     finder = find_object(config, demos[0]) if encoder.look != "whole" and len(demos) == 1 else None
     if finder is not None:
-        worst = WORST if encoder.places == "worst" else 1.0
-        made = ObjectView(made, finder, worst=worst, changes=encoder.look != "square")
-    return VideoReward(demos, made, reward.distance, reward.context, reward.direction, pool=reward.pool)
+        made = ObjectView(made, finder, changes=encoder.look != "square")
+    return VideoReward(demos, made, reward.distance, reward.context, reward.direction, pool=reward.pooling)
 
 
 def find_object(config: TrainConfig, demo: Demo) -> Finder | None:
