@@ -17,7 +17,7 @@ from typing import Any
 from orcalign.checks import require
 from orcalign.experiments.study import Budget, Study, Values
 from orcalign.training.config import TrainConfig
-from orcalign.training.config_mapping import from_word, to_mapping
+from orcalign.training.config_mapping import from_word, is_section, to_mapping
 from orcalign.training.presets import config as config_of
 
 
@@ -124,7 +124,7 @@ def cell_key(config: TrainConfig) -> str:
     topics: dict[str, Any] = {one.name: getattr(config, one.name) for one in dataclasses.fields(config)}
     del topics["recipe"]
     plain = {
-        name: _plain(value) if dataclasses.is_dataclass(value) else value for name, value in topics.items()
+        name: _plain(value) if is_section(value) else value for name, value in topics.items()
     }
     if config.demo.demo:
         plain["demo"] = {**plain["demo"], "demo": [_content(path) for path in config.demo.demo]}

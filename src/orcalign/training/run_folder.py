@@ -11,12 +11,13 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
+from orcalign import __version__
 from orcalign.files import write_file
 from orcalign.rewards.demos import as_demos
 from orcalign.training.config import TrainConfig
 from orcalign.video import Demo, DemoSet
 
-PACKAGES = ("orcalign", "torch", "numpy", "numba", "openvino", "gymnasium", "mujoco", "metaworld")
+PACKAGES = ("torch", "numpy", "numba", "openvino", "gymnasium", "mujoco", "metaworld")
 
 
 class RunFolder:
@@ -144,7 +145,7 @@ def read_config(path: Path) -> TrainConfig:
 
 def versions() -> dict[str, str]:
     """Of everything that numbers may depend on."""
-    found = {"python": platform.python_version(), "platform": sys.platform}
+    found = {"python": platform.python_version(), "platform": sys.platform, "orcalign": __version__}
     for name in PACKAGES:
         try:
             found[name] = metadata.version(name)
