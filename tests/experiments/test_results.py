@@ -91,9 +91,9 @@ def test_a_cell_of_the_file_tells_all_of_its_run(kept):
     file = json.loads(path.read_text())
     assert file["command"] == "orcalign sweep tiny --preset laptop --steps 180 --seeds 1"
     cell = file["cells"][0]
-    assert cell["values"] == {"method": "orca_progress", "task": "nav2d", "seed": "0"}
+    assert cell["values"] == {"recipe": "orca_progress", "task": "nav2d", "seed": "0"}
     assert cell["config"] == runs.cells[0].key
-    assert cell["command"].endswith("--only method=orca_progress,task=nav2d,seed=0")
+    assert cell["command"].endswith("--only recipe=orca_progress,task=nav2d,seed=0")
     assert (cell["steps"], cell["demo"]) == (180, "one misaligned video")
     assert cell["seconds"] > 0
     assert cell["versions"]["orcalign"]
@@ -105,14 +105,14 @@ def test_a_cell_of_the_file_tells_all_of_its_run(kept):
 
 def test_a_file_can_be_narrowed_and_written_again(kept, tmp_path):
     _, path = kept
-    part = load_results(path).narrowed({"method": ("temporal_ot",)})
-    assert [cell.values["method"] for cell in part.cells] == ["temporal_ot"]
+    part = load_results(path).narrowed({"recipe": ("temporal_ot",)})
+    assert [cell.values["recipe"] for cell in part.cells] == ["temporal_ot"]
     save_results(part, tmp_path / "part.json")
     again = load_results(tmp_path / "part.json")
     assert again.command() == part.command()
-    assert again.command().endswith("--only method=temporal_ot")
-    with pytest.raises(ValueError, match="method is 'temporal_to'; did you mean 'temporal_ot'"):
-        part.narrowed({"method": ("temporal_to",)})
+    assert again.command().endswith("--only recipe=temporal_ot")
+    with pytest.raises(ValueError, match="recipe is 'temporal_to'; did you mean 'temporal_ot'"):
+        part.narrowed({"recipe": ("temporal_to",)})
 
 
 def test_nothing_that_is_done_is_nothing_to_keep(tmp_path):

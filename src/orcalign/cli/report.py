@@ -23,7 +23,7 @@ def report(
     """Write the page of a run, or of a study: one file to open or to send. Works while things are going.
 
     Of a run, RUN/report.html: curves, the policy beside the video, settings.
-    Of a study: tables with the paper's values beside ours, learning curves, the demo and every method's behaviour.
+    Of a study: tables with the paper's values beside ours, learning curves, the demo and every recipe's behaviour.
 
     Args:
         run: Folder of a run of `orcalign train`; or one of `orcalign studies`, a YAML file, or a file of
@@ -54,7 +54,7 @@ def report(
 
 def is_run(name: str) -> bool:
     """Whether a folder is meant; refuses what is neither that nor a study."""
-    from orcalign.experiments.shipped import STUDIES
+    from orcalign.experiments.study import STUDIES
 
     path = Path(name)
     if (path / "config.yaml").is_file():

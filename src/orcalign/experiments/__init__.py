@@ -9,23 +9,20 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from orcalign.experiments.methods import METHODS
     from orcalign.experiments.planning import Plan, plan_study
     from orcalign.experiments.results import read_results
     from orcalign.experiments.results_file import load_results, save_results
-    from orcalign.experiments.shipped import STUDIES, find_study
-    from orcalign.experiments.study import Budget, Study
+    from orcalign.experiments.study import STUDIES, Budget, Study, find_study
     from orcalign.experiments.sweep import SweepSettings, sweep_study
 
 _LATER = {
-    "METHODS": "methods",
     "Plan": "planning",
     "plan_study": "planning",
     "read_results": "results",
     "load_results": "results_file",
     "save_results": "results_file",
-    "STUDIES": "shipped",
-    "find_study": "shipped",
+    "STUDIES": "study",
+    "find_study": "study",
     "Budget": "study",
     "Study": "study",
     "SweepSettings": "sweep",
@@ -33,7 +30,6 @@ _LATER = {
 }
 
 __all__ = [
-    "METHODS",
     "STUDIES",
     "Budget",
     "Plan",

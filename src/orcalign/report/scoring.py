@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -12,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from orcalign.costs import FrameModel
-from orcalign.encoders import Encoder, encode_stream
+from orcalign.encoders import Encoder, encode_stream, make_encoder
 from orcalign.matching import Match, OrcaMatch
 from orcalign.matching import matcher as find_matcher
 from orcalign.matching.match import FloatArray
@@ -200,6 +201,44 @@ def clip_reward(demo: EncodedClip, settings: ScoreSettings) -> VideoReward:
         video, model=FrameModel(None, [video], settings.distance, [demo.features]), distance=settings.distance,
         context=settings.context, calibrated=settings.calibrated, **given,
     )  # fmt: skip
+
+
+def score(
+    demo: str | os.PathLike[str],
+    attempts: str | os.PathLike[str] | Sequence[str | os.PathLike[str]],
+    matcher: str | Sequence[str] = "orca",
+    *,
+    distance: str = "cosine",
+    context: int = 3,
+    calibrated: bool = False,
+    temperature: float = 1.0,
+    floor: float = 0.0,
+    encoder: str | Encoder = "efficientnet-lite0",
+    options: VideoOptions | None = None,
+) -> ScoreSheet:
+    """Score attempts at a demo, as `orcalign score` does.
+
+    Args:
+        demo: a video, a folder of images, or a saved demo.
+        attempts: one of these, or several.
+        matcher: one of `orcalign matchers`, or several.
+        distance: between features: cosine or euclidean.
+        context: frames in step over which distances are averaged; 1 for none.
+        calibrated: take temperature and floor from the demo itself: for demos of more than some 30 frames.
+        temperature: of the matchers that have one; lower is stricter.
+        floor: distance below which a frame counts as reached.
+        encoder: its name, or one of `orcalign.encoders.make_encoder`.
+        options: how videos are read.
+    """
+    names = (matcher,) if isinstance(matcher, str) else tuple(matcher)
+    settings = ScoreSettings(names, distance, context, calibrated, temperature, floor)
+    paths = [attempts] if isinstance(attempts, (str, os.PathLike)) else list(attempts)
+    if not paths:
+        raise ValueError("no attempt was given; name at least one video.")
+    model = make_encoder(encoder) if isinstance(encoder, str) else encoder
+    read = options or VideoOptions(longest=SHOWN)
+    first, *others = [encode_file(Path(path), model, read) for path in (demo, *paths)]
+    return score_clips(first, others, settings)
 
 
 def as_json(sheet: ScoreSheet, encoder: Encoder) -> dict[str, Any]:

@@ -11,6 +11,8 @@ from orcalign.rewards.settings import RewardSettings, calibrates, known_settings
 
 VIDEO = "video"
 POOLS = ("auto", "max", "best")
+SAME = Ramp(1.0, 1.0)
+FIRST = Scale("first")
 
 
 @dataclass(frozen=True)
@@ -31,7 +33,7 @@ class RewardConfig:
     """Take floor and temperature from the demo itself; --temperature is then a factor on both."""
     calibration_episodes: int = 5
     """Then also from how close the first episodes come to the demo, nothing else of them; 0 for the demo alone."""
-    temperature: Ramp = Ramp(1.0, 1.0)
+    temperature: Ramp = SAME
     """Of matchers that have one; lower is stricter. 1.0:0.25 falls from the first to the second during each stage."""
     floor: float = 0.0
     """Distance below which a frame counts as reached."""
@@ -42,7 +44,7 @@ class RewardConfig:
     pause is worth nothing and a jump much."""
     pool: str = "auto"
     """Several demos: auto is the matcher's own, max at every step, or all rewards of the best demo."""
-    scale: Scale = Scale("first")
+    scale: Scale = FIRST
     """What rewards are multiplied by: first (the first episode with a reward sums to 10, as in the paper), none, or a
     number."""
     guide: bool = False

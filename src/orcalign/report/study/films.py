@@ -1,4 +1,4 @@
-"""Run folders of a study → rows of short films: the demo, then what each method does in the end."""
+"""Run folders of a study → rows of short films: the demo, then what the policy of each column does in the end."""
 
 from __future__ import annotations
 
@@ -129,9 +129,7 @@ def _episode(cell: StudyCell, name: str, budget: _Budget, problems: list[str], f
     except (OSError, ValueError) as error:
         problems.append(f"The video of {name} in run {cell.key} cannot be shown ({error}).")
         return Film(name, score, hole="the video cannot be read", link=link)
-    # The run itself does not count the steps of its pretraining; the curves do.
-    pretrained = int(cell.result.curve[-1][0]) - int(cell.result.last["step"])
-    note = _success_words(cell.run, _step(video), pretrained, len(read.frames))
+    note = _success_words(cell.run, _step(video), len(read.frames))
     return Film(name, score, note, clip, "" if clip else "left out for the size of the page", link)
 
 
@@ -160,7 +158,7 @@ def final_words(cell: StudyCell) -> str:
 
 
 def last_video(run: Path, episode: int = 0) -> Path | None:
-    """That episode of the last evaluation of a run that kept it: its seed is the same for all methods.
+    """That episode of the last evaluation of a run that kept it: its seed is the same for all columns.
 
     >>> last_video(Path("no-such-run")) is None
     True
@@ -173,9 +171,9 @@ def _step(video: Path) -> str:
     return video.stem.rpartition("-")[0]
 
 
-def _success_words(run: Path, step: str, pretrained: int, T: int) -> str:
+def _success_words(run: Path, step: str, T: int) -> str:
     path = run / "evaluations" / f"{step}.npz"
-    text = f"evaluation of step {int(step) + pretrained:,}"
+    text = f"evaluation of step {int(step):,}"
     if not path.is_file():
         return text
     try:
