@@ -22,13 +22,13 @@ os.environ.setdefault("MUJOCO_GL", "osmesa")
 
 import matplotlib.pyplot as plt
 import numpy as np
+from orcalign.training.labels import Labels
 
 from orcalign.envs import eval_seed, expert_return, find_task
 from orcalign.envs.experts import make_expert, play
 from orcalign.envs.making import build, with_frames
 from orcalign.training.checkpoint import Checkpoints, read_policy
 from orcalign.training.collector import Collector, Order
-from orcalign.training.labels import Labels
 from orcalign.training.run_folder import RunFolder
 from orcalign.training.setup import make_reward
 from orcalign.video import Demo

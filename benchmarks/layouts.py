@@ -23,6 +23,7 @@ import matplotlib.image
 import matplotlib.pyplot as plt
 import mujoco
 import numpy as np
+from orcalign.experiments.axes import AXES
 
 from orcalign.encoders import make_encoder
 from orcalign.envs import (
@@ -37,7 +38,6 @@ from orcalign.envs import (
 )
 from orcalign.envs.experts import make_expert, play
 from orcalign.envs.making import build, with_frames
-from orcalign.experiments.axes import AXES
 from orcalign.rewards import ObjectView, VideoReward
 from orcalign.training import preset
 from orcalign.training.setup import find_object

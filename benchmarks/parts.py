@@ -14,8 +14,8 @@ from pathlib import Path
 from statistics import fmean
 
 from matplotlib.figure import Figure
-
 from orcalign.experiments.methods import ABLATION, METHODS
+
 from orcalign.experiments.results_file import load_results
 from orcalign.experiments.statistics import difference_and_error
 

@@ -17,15 +17,15 @@ os.environ.setdefault("MUJOCO_GL", "osmesa")
 
 import mujoco
 import numpy as np
+from orcalign.experiments.axes import AXES
+from orcalign.rewards.object_view import WORST
 
 from benchmarks.findings import draw
 from orcalign.encoders import make_encoder
 from orcalign.envs import PAPER_TASKS, TASKS, eval_seed, find_suite, make_demo
 from orcalign.envs.experts import make_expert, play
 from orcalign.envs.making import build, with_frames
-from orcalign.experiments.axes import AXES
 from orcalign.rewards import ObjectView, VideoReward
-from orcalign.rewards.object_view import WORST
 from orcalign.training import preset
 from orcalign.training.setup import find_object
 

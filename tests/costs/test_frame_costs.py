@@ -5,10 +5,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
+from orcalign.rewards.frame_costs import PlaceCosts
 
 from orcalign import matching
 from orcalign.costs import FrameCosts
-from orcalign.rewards.frame_costs import PlaceCosts
 
 
 @pytest.mark.parametrize("distance", ["cosine", "euclidean"])

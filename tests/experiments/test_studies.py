@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pytest
 from experiments.tiny_studies import plan_tiny, tiny_study
+from orcalign.rewards.object_view import SCALE
 
 from orcalign.envs import HELD_OUT_TASKS, PAPER_TASKS
 from orcalign.experiments import planning
 from orcalign.experiments.planning import cell_key, plan_study
 from orcalign.experiments.study import AXES, STUDIES, Budget, Study, find_study, parse_only
 from orcalign.experiments.tables import paper_table
-from orcalign.rewards.object_view import SCALE
 from orcalign.training.config_mapping import to_mapping
 from orcalign.training.presets import config
 from orcalign.training.recipes import RECIPES

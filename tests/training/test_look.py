@@ -5,14 +5,14 @@ from dataclasses import replace
 import mujoco
 import numpy as np
 import pytest
+from orcalign.experiments.axes import AXES
+from orcalign.rewards.journey import COLUMNS
 from training.small_runs import run_to_end, small_config
 
 from orcalign.envs import TASKS, eval_seed, find_suite, make, train_seed
 from orcalign.envs.experts import make_expert, play
 from orcalign.envs.making import build, with_frames
-from orcalign.experiments.axes import AXES
 from orcalign.rewards import ObjectView
-from orcalign.rewards.journey import COLUMNS
 from orcalign.training import preset, start_run
 from orcalign.training.setup import make_reward
 

@@ -56,7 +56,7 @@ def test_everything_kept_has_the_reward_and_the_guide_of_now(whole):
     training = Training(RunFolder(run.path), 0, "cpu")
     learner = training.learner
     paid = np.concatenate(run_reward(run.path).pay(learner.kept)).astype(np.float32)
-    batch = learner.replay.sample(np.random.default_rng(0), 2000, 1, 0.9, "gamma")
+    batch = learner.replay.sample(np.random.default_rng(0), 20_000, 1, 0.9, "gamma")
     assert set(np.unique(batch.returns)) == set(np.unique(paid))
     if kind == "guiding":
         guides = np.concatenate(run_reward(run.path).guide(learner.kept))[:, 0]
@@ -103,10 +103,8 @@ def test_its_page_shows_what_was_paid(whole):
     assert f"{name}: " in page
 
 
-def test_a_guided_policy_acts_from_its_folder_as_in_its_evaluation(whole, tmp_path):
-    kind, run = whole
-    if kind != "guiding":
-        pytest.skip("only one of them guides")
+def test_a_guided_policy_acts_from_its_folder_as_in_its_evaluation(tmp_path):
+    run = run_to_end(tmp_path / "run", tiny_config("guiding"))
     policy = load_policy(run.path)
     env = make("nav2d", render=None)
     returns = []

@@ -115,7 +115,7 @@ class DiscriminatorReward(Reward):
 
 
 class GuidingReward(Reward):
-    """Pays for nearness to a corner, in a unit that it changes as it goes; the policy sees the distance in that unit."""
+    """Pays for nearness to a corner, in a unit that changes as it goes; the policy sees the distance in it."""
 
     need = Need(frames=0, states=True)
     guide_dim = 1

@@ -54,14 +54,14 @@ def measure_latency(
         clips = [_stretched(one, frames) for one in others]
         encoding = _in_turn({"all": (made, clips)}, encoded)["all"]
         features = [made(clip) for clip in clips]
-        costs = [reward.frame_costs[0](one) for one in features]
-        rewards = {name: reward.with_matcher(name, [{}]) for name in NAMES}
+        costs = [reward.model.compare(one) for one in features]
+        rewards = {name: reward.with_matcher(name) for name in NAMES}
         matching = _in_turn(
-            {name: (one.score_costs, [[cost] for cost in costs]) for name, one in rewards.items()}, rollouts
+            {name: (one.score_costs, costs) for name, one in rewards.items()}, rollouts
         )
         scoring = _in_turn(
             {
-                "distance": (reward.frame_costs[0], features),
+                "distance": (reward.model.compare, features),
                 **{name: (one.score_features, features) for name, one in rewards.items()},
             },
             encoded,
