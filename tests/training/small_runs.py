@@ -4,13 +4,14 @@ import json
 from dataclasses import replace
 from pathlib import Path
 
-from orcalign.training import RunFolder, Training, preset, start_run
+from orcalign.training import RunFolder, Training, start_run
 from orcalign.training.checkpoint import Checkpoints
+from orcalign.training.presets import config as config_of
 
 
 def small_config(steps=420, **reward):
     """14 episodes of 30 steps, with two stages, a falling temperature, and two evaluations in between."""
-    config = preset("laptop", "nav2d")
+    config = config_of("nav2d", recipe="orca_np")
     given = {
         "pretrain": "temporal_ot", "temperature": "1.0:0.3", "critic_only": 0.2, "context": 3,
         "calibration_episodes": 5, **reward,

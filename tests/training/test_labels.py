@@ -9,7 +9,6 @@ from training.small_runs import run_to_end, small_config
 from orcalign.matching import MATCHERS
 from orcalign.rewards import VideoReward
 from orcalign.training import Training, start_run
-from orcalign.training.checkpoint import Checkpoints, read_policy
 from orcalign.training.labels import Labels, plan_stages
 from orcalign.training.reward_config import RewardConfig
 
@@ -51,20 +50,12 @@ def test_the_first_scale_waits_for_a_reward_and_is_taken_anew_at_each_stage(rewa
     assert labels.rewards([something])[0].sum() == pytest.approx(10)
 
 
-def test_the_scale_follows_the_best_episodes(reward):
-    labels = Labels(RewardConfig(scale="best"), reward, 100)
-    costs = some_costs(30)
-    labels.follow(0, costs)
-    sums = sorted(one.sum() for one in labels.rewards(costs))
-    assert np.mean(sums[-10:]) == pytest.approx(10)
-
-
 def test_the_temperature_falls_as_it_is_told(reward):
     labels = Labels(RewardConfig(temperature="1.0:0.2", scale="none"), reward, 100)
     costs = some_costs(1)
     seen = []
     for step in (0, 50, 100):
-        labels.follow(step, costs)
+        labels.follow(step)
         seen.append((labels.temperature, labels.rewards(costs)[0].sum()))
     assert [temperature for temperature, _ in seen] == pytest.approx([1.0, 0.6, 0.2])
     assert seen[0][1] > seen[1][1] > seen[2][1]
@@ -74,56 +65,14 @@ def test_calibration_gives_the_scale_and_the_temperature_is_a_factor_on_all_of_i
     found = reward.calibrations()[0]
     labels = Labels(RewardConfig(calibrated=True, temperature="2.0:1.0"), reward, 100)
     assert labels.reward.matcher_settings[0] == {name: 2 * value for name, value in found.items()}
-    labels.follow(50, [])
+    labels.follow(50)
     assert labels.reward.matcher_settings[0] == {name: 1.5 * value for name, value in found.items()}
     assert labels.orca_settings()[0] == found
-
-
-def test_pretraining_ends_by_itself_when_coverage_stops_rising(reward):
-    """By hand: from step 100 on 0.9 is covered, so the mean of ten rises until 190; then 100 steps pass."""
-    config = RewardConfig(pretrain="auto", critic_only=0.5)
-    labels = Labels(config, reward, 1000)
-    assert labels.stage.matcher == "temporal_ot"
-    switched = {}
-    for step in range(10, 1001, 10):
-        note = labels.advance(step - 10)
-        if note is not None:
-            switched[step - 10] = note
-        labels.watch(step, 0.9 if step >= 100 else 0.0)
-        # Whoever goes on from any moment sees the same.
-        restarted = Labels(config, reward, 1000)
-        restarted.load_state(json.loads(json.dumps(labels.state())))
-        labels = restarted
-    assert list(switched) == [290]
-    assert "orca" in switched[290]
-    assert [(s.matcher, s.first, s.last, s.critic_only) for s in labels.stages] == [
-        ("temporal_ot", 0, 290, 0),
-        ("orca", 290, 1000, 355),
-    ]
-
-
-def test_pretraining_that_goes_on_helping_ends_at_its_fraction(reward):
-    labels = Labels(RewardConfig(pretrain="auto", pretrain_fraction=0.25), reward, 1000)
-    for step in range(10, 1001, 10):
-        if labels.advance(step - 10) is not None:
-            assert step - 10 == 250
-        labels.watch(step, step / 500)
-    assert labels.number == 1
-    assert [stage.first for stage in labels.stages] == [0, 250]
-
-
-def test_a_checkpoint_from_before_there_was_a_plateau_is_read(reward):
-    labels = Labels(RewardConfig(pretrain="temporal_ot"), reward, 100)
-    state = {name: labels.state()[name] for name in ("stage", "scale", "temperature", "calibrations")}
-    labels.load_state(state)
-    assert [stage.first for stage in labels.stages] == [0, 50]
 
 
 def test_stages_have_their_critic_only_steps():
     first, second = plan_stages(RewardConfig(pretrain="ot", pretrain_fraction=0.25, critic_only=0.1), 1000)
     assert (first.last, second.first, first.critic_only, second.critic_only) == (250, 250, 0, 75)
-    (only,) = plan_stages(RewardConfig(critic_only=6000, start_from="run"), 1000)
-    assert only.critic_only == 6000
     assert plan_stages(RewardConfig(critic_only=6000), 1000)[0].critic_only == 0
 
 
@@ -148,18 +97,6 @@ def test_only_the_critic_learns_at_first_in_the_second_stage(tmp_path):
     assert "actor_loss" not in second[1]
     assert "critic_loss" in second[1]
     assert "actor_loss" in second[-1]
-
-
-def test_another_runs_networks_are_a_beginning(tmp_path):
-    first = run_to_end(tmp_path / "first", small_config(pretrain=None, matcher="temporal_ot"))
-    config = small_config(steps=120, pretrain=None, start_from=str(first.path), critic_only=150)
-    second = run_to_end(tmp_path / "second", config)
-    records = list(second.records("episode"))
-    assert not any(record["random"] for record in records)
-    # Its actor never learned, so it is the other's, and so is its average.
-    handed_on = Checkpoints(first.path / "checkpoints").latest().tensors
-    kept, _ = read_policy(second.path / "policy-last.safetensors")
-    assert all((weight == handed_on[f"agent/{name}"].numpy()).all() for name, weight in kept.items())
 
 
 def test_progress_along_the_path_is_worth_what_the_demo_changes(reward):

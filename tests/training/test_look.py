@@ -2,7 +2,6 @@
 
 from dataclasses import replace
 
-import mujoco
 import numpy as np
 import pytest
 from training.small_runs import run_to_end, small_config
@@ -11,11 +10,10 @@ from orcalign.envs import TASKS, eval_seed, make, train_seed
 from orcalign.envs.build import build
 from orcalign.envs.experts import make_expert, play
 from orcalign.envs.making import with_frames
-from orcalign.envs.rendering import make_renderer
-from orcalign.experiments.axes import AXES
 from orcalign.rewards import ObjectView
 from orcalign.rewards.journey import COLUMNS
-from orcalign.training import preset, start_run
+from orcalign.training import start_run
+from orcalign.training.presets import config as config_of
 from orcalign.training.setup import make_reward
 
 
@@ -33,7 +31,7 @@ from orcalign.training.setup import make_reward
 )
 def test_the_object_is_found_in_real_pictures(task, places, tmp_path):
     """Shifts are those of the things themselves, to a pixel or so, though nothing but pictures is looked at."""
-    config = AXES["method"].change(preset("laptop", task), "orca_progress")
+    config = config_of(task)
     assert (config.encoder.look, config.collect.frame_size) == ("object", 192)
     run = start_run(config, tmp_path / "run")
     reward = make_reward(config, run.demo_folder)
@@ -71,7 +69,7 @@ def test_the_object_is_found_in_real_pictures(task, places, tmp_path):
 @pytest.mark.parametrize("task", ["stick-push", "basketball"])
 def test_what_is_taken_away_is_followed_in_real_pictures(task, tmp_path):
     """In an expert's episode it is seen where it is, and ends where the demo brings it; left alone it does not."""
-    config = AXES["method"].change(preset("laptop", task), "orca_progress")
+    config = config_of(task)
     run = start_run(config, tmp_path / "run")
     reward = make_reward(config, run.demo_folder)
     view, costs = reward.encoder, reward.frame_costs[0]
@@ -92,17 +90,14 @@ def test_what_is_taken_away_is_followed_in_real_pictures(task, tmp_path):
 
 
 def test_where_things_go_and_what_changed_can_be_left_out(tmp_path):
-    laptop = preset("laptop", "basketball")
-    demo = start_run(AXES["method"].change(laptop, "orca_progress"), tmp_path / "run").demo_folder
+    demo = start_run(config_of("basketball"), tmp_path / "run").demo_folder
     asked = {}
-    for method in ("orca_progress", "progress_not_followed", "progress_squares"):
-        reward = make_reward(AXES["method"].change(laptop, method), demo)
+    for look in ("object", "change", "square"):
+        reward = make_reward(config_of("basketball", settings={"encoder.look": look}), demo)
         costs = reward.frame_costs[0]
-        asked[method] = len(reward.encoder.finder.things), len(costs._changes), len(costs._journeys)
+        asked[look] = len(reward.encoder.finder.things), len(costs._changes), len(costs._journeys)
     # Of two things one is the goal, if it is known that the other is brought there.
-    assert asked == {
-        "orca_progress": (2, 1, 1), "progress_not_followed": (2, 2, 0), "progress_squares": (2, 0, 0)
-    }  # fmt: skip
+    assert asked == {"object": (2, 1, 1), "change": (2, 2, 0), "square": (2, 0, 0)}
 
 
 def off_line(known, shifts):
@@ -121,29 +116,3 @@ def test_where_no_object_stands_elsewhere_whole_pictures_are_compared(tmp_path):
     assert run.facts["object_view"] is False
     rewards = [[one["reward"] for one in each.records("episode")] for each in (run, plain)]
     assert rewards[0] == rewards[1]
-
-
-def test_the_worst_of_finer_places_sees_a_lock_that_is_not_turned(tmp_path):
-    """The expert's last picture, and the same with the lock put back: how many times as far from the demo."""
-    config = preset("laptop", "door-lock")
-    coarse, fine = (AXES["method"].change(config, name) for name in ("orca_progress", "progress_fine"))
-    run = start_run(fine, tmp_path / "run")
-    env, spec = build(TASKS["door-lock"], pictures=True)
-    env = with_frames(env, spec, "fast", 192)
-    env.reset(seed=eval_seed(1))
-    physics = env.unwrapped
-    begun = physics.data.qpos[9:].copy()
-    frames = play(make_expert("door-lock", env), env, spec, eval_seed(1), pictures=True).frames
-    physics.data.qpos[9:] = begun
-    mujoco.mj_forward(physics.model, physics.data)
-    renderer = make_renderer(physics.model, physics.data, spec.camera, "fast", 192, spec.flip)
-    episode = np.stack([frames[0], frames[-1], renderer.render()])
-    renderer.close()
-    env.close()
-    times = []
-    for one in (coarse, fine):
-        reward = make_reward(one, run.demo_folder)
-        done, undone = reward.frame_costs[0](reward.encoder(episode))[1:, -1]
-        times.append(undone / done)
-    assert times[1] > times[0] > 1
-    assert times[1] > 1.5
