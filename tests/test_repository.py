@@ -124,18 +124,6 @@ def test_links_in_the_documents_lead_somewhere():
                 assert (page.parent / target).exists(), f"{page.name}: {target}"
 
 
-def test_what_each_part_is_worth_is_what_the_results_say():
-    made = subprocess.run(
-        [sys.executable, "-c", "from benchmarks.parts import page; print(page()[0], end='')"],
-        cwd=ROOT, check=True, capture_output=True, text=True,
-    ).stdout  # fmt: skip
-    assert made == (ROOT / "benchmarks" / "results" / "parts.md").read_text()
-    rows = [line for line in made.splitlines() if line.startswith("|")]
-    assert len(rows) > 20
-    told = (ROOT / "docs" / "learning-parts.md").read_text().splitlines()
-    assert [row for row in rows if row not in told] == []
-
-
 def test_constraints_pin_every_dependency():
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     pinned = {
@@ -177,7 +165,10 @@ def test_the_wheel_installs_into_an_empty_environment(tmp_path):
     code = (
         "import orcalign, sys; from orcalign.matching import MATCHERS; import numpy as np; "
         f"assert {str(tmp_path)!r} in orcalign.__file__, orcalign.__file__; "
-        "[m(np.ones((5, 4))) for m in MATCHERS.values()]; print(orcalign.__version__)"
+        "[m(np.ones((5, 4))) for m in MATCHERS.values()]; "
+        "from importlib.resources import files; "
+        "assert files('orcalign.experiments').joinpath('studies', 'quick.yaml').is_file(); "
+        "print(orcalign.__version__)"
     )
     run = subprocess.run(
         [python, "-c", code], check=True, env=clean, cwd=tmp_path, capture_output=True, text=True
@@ -185,7 +176,7 @@ def test_the_wheel_installs_into_an_empty_environment(tmp_path):
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     assert run.stdout.strip() == project["version"]
     script = subprocess.run(
-        [tmp_path / "env" / "bin" / "orcalign", "methods"], env=clean, capture_output=True, text=True
+        [tmp_path / "env" / "bin" / "orcalign", "matchers"], env=clean, capture_output=True, text=True
     )
     assert "temporal_ot" in script.stdout, script.stderr
     # Without the extra for plots: one line that says what to install.

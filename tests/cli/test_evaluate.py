@@ -15,7 +15,8 @@ from cli.small_commands import refused, two_stages
 from orcalign.cli import main
 from orcalign.matching import orca
 from orcalign.matching.costs import context
-from orcalign.training import RunFolder, preset
+from orcalign.training import RunFolder
+from orcalign.training.presets import config
 from orcalign.video import read_video
 
 
@@ -118,7 +119,7 @@ def test_the_python_of_the_documentation_runs(k, finished, tmp_path):
 
 
 def test_the_documented_presets_are_the_presets():
-    laptop, paper = preset("laptop", "door-close"), preset("paper", "door-close")
+    laptop, paper = config("door-close"), config("door-close", "paper")
     rows = {
         "agent steps": [f"{one.steps:,}" for one in (laptop, paper)],
         "updates per agent step": [f"{one.collect.updates_per_step:g}" for one in (laptop, paper)],

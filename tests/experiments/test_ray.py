@@ -183,7 +183,7 @@ def test_actors_play_as_this_process_does(cluster, tmp_path):
         training = Training(run, 0, "cpu")
         if name == "ray":
             training.players.close()
-            training.players = players = RayPlayers(config, run.demo_folder, 2, cpus=0.5)
+            training.players = players = RayPlayers(config, run.path, 2, cpus=0.5)
             assert players.world == training.players.world
         assert training.go()
         training.close()
@@ -201,10 +201,10 @@ def test_an_actor_that_is_killed_plays_again(cluster, tmp_path):
 
     config = plan_tiny(recipes=("orca_np",)).cells[0].config
     run = start_run(config, tmp_path / "run")
-    collector = make_collector(config, run.demo_folder)
+    collector = make_collector(config, run.path)
     agent = make_agent(config.agent, collector.world.observation_shape, 2, 0, "cpu")
     order = Order(0, 5, agent.policy_weights(), noise=0.1)
-    players = RayPlayers(config, run.demo_folder, 1, cpus=0.5)
+    players = RayPlayers(config, run.path, 1, cpus=0.5)
     assert players.world == collector.world
     ray.kill(players._actors[0], no_restart=False)
     players.submit(order)
