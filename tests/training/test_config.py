@@ -149,5 +149,5 @@ def test_a_mapping_holds_plain_values_only():
 
 def test_settings_reach_the_matcher_that_has_them():
     config = RewardConfig(pretrain="temporal_ot", set=("window=4",), floor=0.1, temperature=Ramp(0.5, 0.5))
-    assert config.settings_of("temporal_ot") == {"window": 4}
-    assert config.settings_of("orca") == {"temperature": 0.5, "floor": 0.1}
+    merged = [config.video_settings(name).of_matcher(name) for name in config.matchers]
+    assert merged == [{"window": 4}, {"temperature": 0.5, "floor": 0.1}]
