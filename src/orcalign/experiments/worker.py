@@ -107,7 +107,7 @@ def summarise_run(run: Any, order: JobOrder) -> dict[str, Any]:
                 record["normalised"],
                 record["return"],
                 record["success_rate"],
-                record["coverage"],
+                record.get("coverage"),
             ]
             for record in evaluations
         ],
@@ -115,7 +115,9 @@ def summarise_run(run: Any, order: JobOrder) -> dict[str, Any]:
 
 
 def _plain(evaluation: dict[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in evaluation.items() if name not in ("timing", "kind", "best")}
+    left_out = ("timing", "kind", "best", "each")
+    kept = {name: value for name, value in evaluation.items() if name not in left_out}
+    return {**kept, "coverages": evaluation["each"].get("coverage", [])}
 
 
 def attempt(out: Path, order: JobOrder, stop: Callable[[], bool]) -> Answer:
