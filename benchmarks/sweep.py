@@ -62,7 +62,7 @@ def swept(folder: Path, steps: int, jobs: int, ray: bool = False) -> float:
     backend: Any
     if ray:
         from orcalign.experiments.ray_backend import RayBackend
-        from orcalign.training.ray_session import connect
+        from orcalign.training.ray_players import connect
 
         connect()
         backend = lambda: RayBackend(folder, jobs)  # noqa: E731

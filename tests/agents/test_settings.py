@@ -184,6 +184,7 @@ def test_torch_waits_until_an_agent_is_made():
 
 def test_a_config_has_the_settings_of_the_agent_that_it_names():
     from orcalign.experiments.axes import with_settings
+
     from orcalign.training.config_mapping import from_mapping, to_mapping
 
     config = from_mapping({"task": "nav2d", "agent": {"agent": "sac", "entropy_temperature": 0.2}})

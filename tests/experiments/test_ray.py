@@ -110,7 +110,7 @@ def test_a_node_and_a_worker_are_killed(cluster, expected, tmp_path):
 
 def test_what_jobs_ask_whether_to_stop_does_not_die_with_another_machine(cluster, tmp_path):
     from orcalign.experiments.ray_backend import RayBackend
-    from orcalign.training.ray_session import connect
+    from orcalign.training.ray_players import connect
 
     ray = connect()
     node = cluster.add_node(num_cpus=1)
@@ -196,8 +196,8 @@ def test_an_actor_that_is_killed_plays_again(cluster, tmp_path):
 
     from orcalign.agents import make_agent
     from orcalign.training.collector import Order
+    from orcalign.training.players import make_collector
     from orcalign.training.ray_players import RayPlayers
-    from orcalign.training.setup import make_collector
 
     config = plan_tiny(recipes=("orca_np",)).cells[0].config
     run = start_run(config, tmp_path / "run")
@@ -227,7 +227,7 @@ def test_a_cluster_that_is_not_there(monkeypatch):
 def test_a_cluster_of_our_own_is_for_this_machine_alone():
     code = (
         "import os, socket\n"
-        "from orcalign.training.ray_session import connect\n"
+        "from orcalign.training.ray_players import connect\n"
         "ray = connect()\n"
         "host, port = ray.get_runtime_context().gcs_address.rsplit(':', 1)\n"
         "knock = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)\n"

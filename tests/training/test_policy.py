@@ -14,8 +14,8 @@ from orcalign.training import LoadedPolicy, load_policy, start_run
 from orcalign.training.checkpoint import Checkpoints, read_arrays
 from orcalign.training.collector import Order, rescale
 from orcalign.training.evaluation import read_shown
+from orcalign.training.players import make_collector
 from orcalign.training.policy import policy_parts
-from orcalign.training.setup import make_collector
 
 
 @pytest.fixture(scope="module")

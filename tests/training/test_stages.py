@@ -4,8 +4,7 @@ import numpy as np
 from training.small_runs import run_to_end, small_config
 
 from orcalign.training import Training, start_run
-from orcalign.training.reward_config import RewardConfig
-from orcalign.training.rewarding import plan_stages
+from orcalign.training.reward_config import RewardConfig, plan_stages
 
 
 def test_stages_have_their_critic_only_steps():

@@ -133,8 +133,9 @@ def train(
         print_config: Print the settings that would be used, and do nothing.
     """
     from orcalign.checks import require
+    from orcalign.training.learner import choose_device
+    from orcalign.training.players import parse_workers
     from orcalign.training.run_folder import RunFolder
-    from orcalign.training.setup import choose_device, parse_workers
     from orcalign.training.start import default_folder, start_run
 
     parse_workers(workers)

@@ -56,9 +56,7 @@ def measure_latency(
         features = [made(clip) for clip in clips]
         costs = [reward.model.compare(one) for one in features]
         rewards = {name: reward.with_matcher(name) for name in NAMES}
-        matching = _in_turn(
-            {name: (one.score_costs, costs) for name, one in rewards.items()}, rollouts
-        )
+        matching = _in_turn({name: (one.score_costs, costs) for name, one in rewards.items()}, rollouts)
         scoring = _in_turn(
             {
                 "distance": (reward.model.compare, features),

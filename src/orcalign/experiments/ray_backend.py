@@ -17,8 +17,7 @@ from typing import Any
 
 from orcalign.experiments.cells import CellFolder
 from orcalign.experiments.worker import Answer, JobOrder, attempt
-from orcalign.training.ray_players import pack, unpack
-from orcalign.training.ray_session import connect
+from orcalign.training.ray_players import connect, pack, unpack
 
 PROBE = "ray-probe"
 ASK_SECONDS = 1.0

@@ -121,6 +121,33 @@ class RewardConfig:
         )
 
 
+@dataclass(frozen=True)
+class Stage:
+    """Steps `first` to `last` of a run, paid by one reward."""
+
+    name: str
+    first: int
+    last: int
+    critic_only: int
+    """Steps at its beginning for which the actor does not learn: its critic does not know the new reward yet."""
+
+
+def plan_stages(config: RewardConfig, steps: int) -> tuple[Stage, ...]:
+    """The stages of a run of that many steps.
+
+    >>> [(s.name, s.first, s.last) for s in plan_stages(RewardConfig(pretrain="temporal_ot"), 1000)]
+    [('temporal_ot', 0, 500), ('orca', 500, 1000)]
+    """
+    if config.reward != VIDEO:
+        return (Stage(config.reward, 0, steps, 0),)
+    switch = round(steps * config.pretrain_fraction) if config.pretrain is not None else steps
+    last = config.matchers[-1]
+    if switch == steps:
+        return (Stage(last, 0, steps, 0),)
+    critic_only = share_or_count("critic_only", config.critic_only, steps - switch)
+    return Stage(config.matchers[0], 0, switch, 0), Stage(last, switch, steps, critic_only)
+
+
 def _setting(text: str) -> tuple[str, Any]:
     name, equals, value = text.partition("=")
     if not equals or not name.strip() or not value.strip():
