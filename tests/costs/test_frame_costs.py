@@ -74,7 +74,7 @@ def test_bad_features_are_refused_in_a_sentence():
         costs(np.ones(4))
     with pytest.raises(ValueError, match=r"demo_features has shape \(0, 4\)"):
         FrameCosts(np.ones((0, 4)))
-    with pytest.raises(ValueError, match="one of cosine, euclidean"):
+    with pytest.raises(ValueError, match="Known: cosine, euclidean"):
         FrameCosts(np.ones((3, 4)), "manhattan")
 
 
