@@ -147,7 +147,7 @@ def main(folders):
         "|" + "---|" * 10,
     ]
     for done in (done for folder in folders for done in sorted(Path(folder).glob("cells/*/done.json"))):
-        if json.loads(done.read_text())["values"]["method"] != "orca_progress":
+        if json.loads(done.read_text())["values"]["recipe"] != "orca_progress":
             continue
         run = RunFolder(done.parent / "run")
         task = run.config.task

@@ -30,9 +30,8 @@ from orcalign.envs.build import build
 from orcalign.envs.experts import make_expert, play
 from orcalign.envs.making import with_frames
 from orcalign.envs.rendering import make_renderer
-from orcalign.experiments.axes import AXES
 from orcalign.rewards import ObjectView, VideoReward
-from orcalign.training import preset
+from orcalign.training.presets import config as config_of
 from orcalign.training.setup import find_object
 from orcalign.video import Demo
 
@@ -41,7 +40,7 @@ PICTURE = RESULTS.parents[1] / "docs" / "images" / "layouts.png"
 EPISODES = 6
 SIZE = 192
 """Of the pictures."""
-METHODS = ("orca_progress", "progress_squares", "progress_whole", "orca", "temporal_ot")
+REWARDS = ("orca_progress", "squares", "whole pictures", "orca", "temporal_ot")
 LEARNERS = ("expert", "blind", "ghost")
 ARM = 9
 """Joints of arm and gripper, in all tasks the first ones; the others are the objects'."""
@@ -90,31 +89,30 @@ def ghost_frames(recorded, physics, spec, num_frames):
 
 def looked_for(task, demo):
     """What finds the demo's things in other episodes."""
-    config = preset("laptop", task, demo_follows=True)
-    return find_object(AXES["method"].change(config, "orca_progress"), demo)
+    return find_object(config_of(task, settings={"demo.demo_kind": "aligned"}), demo)
 
 
 def rewards(task, demo, encoder):
-    """What each method makes of an episode's frames, and whether an object was found."""
+    """What each reward makes of an episode's frames, and whether an object was found."""
     finder = looked_for(task, demo)
     whole = VideoReward(demo, encoder, matcher="orca_progress", calibrated=True, progress_in="path")
     alike = {name: whole.with_matcher(name, [{}]) for name in ("orca", "temporal_ot")} | {
-        "progress_whole": whole
+        "whole pictures": whole
     }
     moving = {}
     if finder is not None:
-        for name, changes in (("orca_progress", True), ("progress_squares", False)):
+        for name, changes in (("orca_progress", True), ("squares", False)):
             view = ObjectView(encoder, finder, changes=changes)
             moving[name] = VideoReward(
                 demo, view, matcher="orca_progress", calibrated=True, progress_in="path"
             )
 
     def measure(frames):
-        """Summed reward by each method."""
+        """Each summed reward."""
         features = encoder(frames)
         sums = {name: float(reward.score_features(features).total) for name, reward in alike.items()}
         if not moving:
-            return sums | dict.fromkeys(("orca_progress", "progress_squares"), sums["progress_whole"])
+            return sums | dict.fromkeys(("orca_progress", "squares"), sums["whole pictures"])
         seen = moving["orca_progress"].encoder(frames)
         return sums | {name: float(reward.score_features(seen).total) for name, reward in moving.items()}
 
@@ -158,8 +156,8 @@ def line(task, rows, found_things):
     cells = []
     for who in ("blind", "ghost"):
         told = [row for row in rows if row["expert"]["success"] and not row[who]["success"]]
-        for method in METHODS:
-            fooled = sum(row[who]["reward"][method] > row["expert"]["reward"][method] for row in told)
+        for name in REWARDS:
+            fooled = sum(row[who]["reward"][name] > row["expert"]["reward"][name] for row in told)
             cells.append(f"{fooled} of {len(told)}")
     medians = (f"{np.median([row[who]['reward']['orca_progress'] for row in rows]):.0f}" for who in LEARNERS)
     return (
@@ -252,13 +250,12 @@ def main(tasks):
         f"at 128 px, calibrated on the demo alone, with a floor in the last frame, too; {EPISODES} held-out episodes.",
         "*Blind* repeats the actions of the demo's expert; the *ghost*'s arm does what the expert's does, and the",
         "objects stay where they are. Of the episodes in which the expert succeeds and they do not, in how many are",
-        "they paid more? `progress_squares` is `orca_progress` without what became of the things, `progress_whole`",
-        "compares whole pictures. The last column:",
-        "median reward of expert, blind and ghost by `orca_progress`.",
+        "they paid more? *Squares* is `orca_progress` without what became of the things, *whole pictures* compares",
+        "those. The last column: median reward of expert, blind and ghost by `orca_progress`.",
         "",
-        f"| task | things found | expert succeeds | blind succeeds | blind fools {' | blind fools '.join(METHODS)} "
-        f"| ghost fools {' | ghost fools '.join(METHODS)} | reward |",
-        "|" + "---|" * (5 + 2 * len(METHODS)),
+        f"| task | things found | expert succeeds | blind succeeds | blind fools {' | blind fools '.join(REWARDS)} "
+        f"| ghost fools {' | ghost fools '.join(REWARDS)} | reward |",
+        "|" + "---|" * (5 + 2 * len(REWARDS)),
     ]
     for task in tasks:
         kept[task], picture, found_things = compare(task, encoder)

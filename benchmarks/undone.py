@@ -1,10 +1,10 @@
 """Does the reward see what became of the object? The expert's last picture, and the same with the object put back.
 
-    python -m benchmarks.undone [--method progress_fine] [task ...]
+    python -m benchmarks.undone [--look square] [task ...]
 
 In held-out episodes of each task the scripted expert acts to the end. Then nothing is changed but the object, which is
 put back to where it was in the beginning, and the picture is drawn again. Both are compared with the demo's last frame,
-as the method does (temperature by the demo alone). The occupancy of the second is what an agent is paid at every step
+as orca_progress does (temperature by the demo alone). The occupancy of the second is what an agent is paid each step
 for going where the expert's arm ends and leaving the object alone.
 """
 
@@ -25,10 +25,8 @@ from orcalign.envs.build import build
 from orcalign.envs.experts import make_expert, play
 from orcalign.envs.making import with_frames
 from orcalign.envs.rendering import make_renderer
-from orcalign.experiments.axes import AXES
 from orcalign.rewards import ObjectView, VideoReward
-from orcalign.rewards.object_view import WORST
-from orcalign.training import preset
+from orcalign.training.presets import config as config_of
 from orcalign.training.setup import find_object
 
 RESULTS = Path(__file__).parent / "results"
@@ -40,15 +38,13 @@ ARM = 9
 """Joints of arm and gripper, in all tasks the first ones; the others are the object's."""
 
 
-def look(task, method):
+def compare(task, look):
     """Costs and occupancies [episode, done/undone], whether an object was found, and one pair of pictures."""
     demo, _ = make_demo(task, misaligned=True, size=SIZE)
-    config = AXES["method"].change(preset("laptop", task), method)
+    config = config_of(task, settings={"encoder.look": look, "collect.frame_size": SIZE})
     finder = find_object(config, demo)
     encoder = make_encoder(config.encoder.encoder, size=128)
-    worst = WORST if config.encoder.places == "worst" else 1.0
-    changes = config.encoder.look != "square"
-    seen_by = encoder if finder is None else ObjectView(encoder, finder, worst=worst, changes=changes)
+    seen_by = encoder if finder is None else ObjectView(encoder, finder, changes=look != "square")
     reward = VideoReward(demo, seen_by, matcher="orca_progress", calibrated=True)
     (settings,) = reward.matcher_settings
     floor, temperature = settings["floor"], settings["temperature"]
@@ -77,8 +73,8 @@ def look(task, method):
     return costs / temperature, occupied, finder is not None, shown
 
 
-def main(tasks, method):
-    """Measure and print; of all tasks with `orca_progress`, keep."""
+def main(tasks, look):
+    """Measure and print; of all tasks with the look of `orca_progress`, keep."""
     lines = [
         "# Does the reward see what became of the object?",
         "",
@@ -90,14 +86,14 @@ def main(tasks, method):
     ]
     kept, pictures = {}, {}
     for task in tasks:
-        costs, occupied, found, pictures[task] = look(task, method)
+        costs, occupied, found, pictures[task] = compare(task, look)
         kept[task] = {"object found": found, "temperatures": costs.tolist(), "occupancy": occupied.tolist()}
         numbers = [*np.median(costs, axis=0), *np.median(occupied, axis=0)]
         lines.append(
             f"| {task} | {'yes' if found else 'no'} | {' | '.join(f'{number:.2f}' for number in numbers)} |"
         )
         print(lines[-1], flush=True)
-    if tasks == PAPER_TASKS and method == "orca_progress":
+    if tasks == PAPER_TASKS and look == "object":
         (RESULTS / "undone.json").write_text(json.dumps(kept, indent=1) + "\n")
         (RESULTS / "undone.md").write_text("\n".join(lines) + "\n")
         draw(pictures, TITLES, PICTURE)
@@ -106,6 +102,6 @@ def main(tasks, method):
 if __name__ == "__main__":
     parser = argparse.ArgumentParser()
     parser.add_argument("tasks", nargs="*")
-    parser.add_argument("--method", default="orca_progress")
+    parser.add_argument("--look", default="object")
     given = parser.parse_args()
-    main(tuple(given.tasks) or PAPER_TASKS, given.method)
+    main(tuple(given.tasks) or PAPER_TASKS, given.look)

@@ -123,9 +123,7 @@ def cell_key(config: TrainConfig) -> str:
     """The address of a run: a hash of everything that decides its numbers."""
     topics: dict[str, Any] = {one.name: getattr(config, one.name) for one in dataclasses.fields(config)}
     del topics["recipe"]
-    plain = {
-        name: _plain(value) if is_section(value) else value for name, value in topics.items()
-    }
+    plain = {name: _plain(value) if is_section(value) else value for name, value in topics.items()}
     if config.demo.demo:
         plain["demo"] = {**plain["demo"], "demo": [_content(path) for path in config.demo.demo]}
     return hashlib.sha256(json.dumps(plain, sort_keys=True).encode()).hexdigest()[:16]
