@@ -193,3 +193,56 @@ def test_the_wheel_installs_into_an_empty_environment(tmp_path):
         == "orcalign: this command needs matplotlib; install it with: pip install 'orcalign[plot]'"
     )
     assert "Traceback" not in toy.stderr
+
+
+PUBLIC = """
+import numpy as np
+import orcalign
+from orcalign import Demo, EpisodeReward, StepReward, VideoReward, read_video
+frames = read_video("demo.mp4").frames
+reward = VideoReward(Demo(frames), encoder="pixels")
+env = StepReward(orcalign.make("door-close", render="fast"), reward)
+other = EpisodeReward(env, reward)
+sheet = orcalign.score("demo.mp4", ["attempt.mp4"], matcher="orca")
+total: float = sheet.temperature
+config = orcalign.config("door-close", preset="laptop", recipe="orca")
+steps: int = config.steps
+run = orcalign.train(config, settings={"steps": 10}, workers=0)
+name: str = run.path.name
+action = orcalign.load_policy(run.path)(np.zeros(4))
+cost = np.ones((3, 2))
+found = [
+    orcalign.orca(cost), orcalign.orca_log(cost), orcalign.orca_progress(cost), orcalign.ot(cost),
+    orcalign.temporal_ot(cost), orcalign.dtw(cost), orcalign.soft_dtw(cost), orcalign.threshold(cost),
+]
+floats = found[0].reward.sum()
+version: str = orcalign.__version__
+matcher = orcalign.matching.MATCHERS["orca"]
+"""
+
+
+def test_the_public_names_are_there_for_people_and_for_mypy(tmp_path):
+    import orcalign
+
+    assert set(orcalign.__all__) <= set(dir(orcalign))
+    for name in orcalign.__all__:
+        assert getattr(orcalign, name) is not None
+        assert re.search(rf"\b{name}\b", PUBLIC), f"{name} is not tried"
+    with pytest.raises(AttributeError, match="has no attribute 'scroe'"):
+        _ = orcalign.scroe
+    file = tmp_path / "face.py"
+    environment = {**os.environ, "MYPYPATH": str(SOURCE.parent)}
+    command = [
+        sys.executable,
+        "-m",
+        "mypy",
+        "--config-file",
+        ROOT / "pyproject.toml",
+        "--cache-dir",
+        tmp_path / "cache",
+        file,
+    ]
+    for text, code in ((PUBLIC, 0), (PUBLIC.replace("steps: int", "steps: str"), 1)):
+        file.write_text(text)
+        checked = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True)
+        assert checked.returncode == code, checked.stdout

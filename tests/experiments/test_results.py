@@ -3,12 +3,14 @@
 import json
 import re
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from experiments.mixed_states import ERROR, mixed_plan, running, sweep_mixed
 
 from orcalign.experiments.results import CURVE, read_results
 from orcalign.experiments.results_file import load_results, save_results
+from orcalign.experiments.study import find_study
 from orcalign.experiments.table_formats import FORMATS
 from orcalign.experiments.tables import make_table
 from orcalign.report.study_plots import plot_study
@@ -115,6 +117,23 @@ def test_a_file_can_be_narrowed_and_written_again(kept, tmp_path):
         part.narrowed({"recipe": ("temporal_to",)})
 
 
+KEPT = sorted((Path(__file__).parents[2] / "results").glob("*.json"))
+
+
+@pytest.mark.parametrize("path", KEPT, ids=lambda path: path.stem)
+def test_results_that_are_kept_are_of_what_there_is_today(path):
+    """Names of recipes and variants, and what they mean; the file says by which version they were run."""
+    runs = load_results(path)
+    named = find_study(str(path.parents[1] / runs.study.file) if runs.study.file else runs.study.name)
+    assert runs.study.columns == named.columns
+    assert set(runs.labels(named.columns)) <= set(named.axes[named.columns])
+    assert all(named.variants[name] == one for name, one in runs.study.variants.items())
+    assert path.stem.startswith(named.name)
+    assert path.stem.endswith("-0.1")
+    assert {result.versions["orcalign"] for result in runs.done} == {"0.1.0"}
+    assert len(make_table(runs).entries) > 1
+
+
 def test_nothing_that_is_done_is_nothing_to_keep(tmp_path):
     with pytest.raises(ValueError, match="none of the 5 runs of study 'tiny' is done"):
         save_results(read_results(mixed_plan(), tmp_path), tmp_path / "a.json")
@@ -145,7 +164,7 @@ def damaged(change):
         (lambda values: "[]", "holds no results of a study"),
         (lambda values: '{"format": 1, "study": "tiny"}', "holds no results of a study"),
         (lambda values: json.dumps(values).replace("180, ", "NaN, ", 1), "NaN is no number"),
-        (damaged(lambda values: values.update(format=2)), "has format 2, and this version of orcalign reads 1"),
+        (damaged(lambda values: values.update(format=1)), "has format 1, and this version of orcalign reads 2"),
         (damaged(lambda values: values.update(cells=[])), "holds no run that is done"),
         (damaged(lambda values: values.pop("seeds")), "the head has no 'seeds'"),
         (damaged(lambda values: values.update(cells=3)), "the study cannot be read"),

@@ -16,7 +16,7 @@ from orcalign.experiments.results import CURVE, STATES, Result, StudyCell, Study
 from orcalign.experiments.study import Study
 from orcalign.files import write_file
 
-FORMAT = 1
+FORMAT = 2
 WHAT = "results of a study of orcalign"
 _STUDY = ("name", "summary", "rows", "columns", "source", "metric", "paper", "file")
 Key = tuple[str, ...]
