@@ -1,4 +1,4 @@
-"""How long a reward takes, by method: the paper's appendix table, measured here.
+"""How long a reward takes, by matcher: the paper's appendix table, measured here.
 
 python -m benchmarks.latency [--quick]
 """

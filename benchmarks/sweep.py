@@ -18,11 +18,10 @@ from typing import Any
 
 from benchmarks.timing import machine, store
 from orcalign import __version__
-from orcalign.experiments.cell_folder import CellFolder
+from orcalign.experiments.cells import CellFolder
 from orcalign.experiments.local import LocalBackend
 from orcalign.experiments.planning import Plan, plan_study
-from orcalign.experiments.shipped import STUDIES
-from orcalign.experiments.study import Budget, Study
+from orcalign.experiments.study import Budget, Study, find_study
 from orcalign.experiments.sweep import SweepSettings, read_progress, sweep_study
 
 BARE = """
@@ -44,7 +43,7 @@ def cells(steps: int) -> Plan:
     study = Study(
         "bench",
         "two runs",
-        {"method": ("orca_np",), "task": ("nav2d",)},
+        {"recipe": ("orca_np",), "task": ("nav2d",)},
         budgets={"laptop": Budget(steps, 2)},
     )
     return plan_study(study)
@@ -62,7 +61,7 @@ def swept(folder: Path, steps: int, jobs: int, ray: bool = False) -> float:
     backend: Any
     if ray:
         from orcalign.experiments.ray_backend import RayBackend
-        from orcalign.training.ray_session import connect
+        from orcalign.training.ray_players import connect
 
         connect()
         backend = lambda: RayBackend(folder, jobs)  # noqa: E731
@@ -76,7 +75,7 @@ def swept(folder: Path, steps: int, jobs: int, ray: bool = False) -> float:
 def large_grid(folder: Path) -> dict[str, float]:
     """Seconds to plan 10,010 cells, and to read the state of as many that are done."""
     start = time.perf_counter()
-    plan = plan_study(STUDIES["misaligned"], seeds=143)
+    plan = plan_study(find_study("misaligned"), seeds=143)
     planned = time.perf_counter() - start
     done = json.dumps({"format": 1, "orcalign": __version__, "last": {"returns": [0] * 10}})
     for cell in plan.cells:

@@ -19,8 +19,9 @@ import gymnasium
 from benchmarks.timing import machine, store
 from benchmarks.training_parts import parts_alone
 from orcalign.envs.wrappers import Frames
-from orcalign.training import TrainConfig, Training, preset, start_run
+from orcalign.training import TrainConfig, Training, start_run
 from orcalign.training.players import InProcess
+from orcalign.training.presets import config as config_of
 
 TASK = "door-close"
 COLLECT = ("simulate", "render", "encode", "match")
@@ -82,7 +83,7 @@ def without_evaluations(config: TrainConfig) -> TrainConfig:
 
 
 def laptop(quick: bool) -> TrainConfig:
-    config = without_evaluations(preset("laptop", TASK))
+    config = without_evaluations(config_of(TASK, "laptop", "orca_np"))
     if not quick:
         return config
     return replace(config, collect=replace(config.collect, learning_starts=63, random_steps=63))
@@ -90,7 +91,7 @@ def laptop(quick: bool) -> TrainConfig:
 
 def paper(weights: Path, engine: str) -> TrainConfig:
     """Updates from the first episode on: what an update takes does not depend on how much there is to draw from."""
-    config = without_evaluations(preset("paper", TASK))
+    config = without_evaluations(config_of(TASK, "paper", "orca_np"))
     return replace(
         config,
         encoder=replace(config.encoder, weights=str(weights), engine=engine),

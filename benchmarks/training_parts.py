@@ -14,7 +14,7 @@ from orcalign.envs import make
 from orcalign.training import TrainConfig
 from orcalign.training.collector import Collector, Order
 from orcalign.training.learner import Learner
-from orcalign.training.setup import make_collector
+from orcalign.training.players import make_collector
 
 
 def parts_alone(config: TrainConfig, demo: Path, budget: float, episodes: int) -> dict[str, float]:

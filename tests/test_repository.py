@@ -124,18 +124,6 @@ def test_links_in_the_documents_lead_somewhere():
                 assert (page.parent / target).exists(), f"{page.name}: {target}"
 
 
-def test_what_each_part_is_worth_is_what_the_results_say():
-    made = subprocess.run(
-        [sys.executable, "-c", "from benchmarks.parts import page; print(page()[0], end='')"],
-        cwd=ROOT, check=True, capture_output=True, text=True,
-    ).stdout  # fmt: skip
-    assert made == (ROOT / "benchmarks" / "results" / "parts.md").read_text()
-    rows = [line for line in made.splitlines() if line.startswith("|")]
-    assert len(rows) > 20
-    told = (ROOT / "docs" / "learning-parts.md").read_text().splitlines()
-    assert [row for row in rows if row not in told] == []
-
-
 def test_constraints_pin_every_dependency():
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     pinned = {
@@ -177,7 +165,10 @@ def test_the_wheel_installs_into_an_empty_environment(tmp_path):
     code = (
         "import orcalign, sys; from orcalign.matching import MATCHERS; import numpy as np; "
         f"assert {str(tmp_path)!r} in orcalign.__file__, orcalign.__file__; "
-        "[m(np.ones((5, 4))) for m in MATCHERS.values()]; print(orcalign.__version__)"
+        "[m(np.ones((5, 4))) for m in MATCHERS.values()]; "
+        "from importlib.resources import files; "
+        "assert files('orcalign.experiments').joinpath('studies', 'quick.yaml').is_file(); "
+        "print(orcalign.__version__)"
     )
     run = subprocess.run(
         [python, "-c", code], check=True, env=clean, cwd=tmp_path, capture_output=True, text=True
@@ -185,7 +176,7 @@ def test_the_wheel_installs_into_an_empty_environment(tmp_path):
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     assert run.stdout.strip() == project["version"]
     script = subprocess.run(
-        [tmp_path / "env" / "bin" / "orcalign", "methods"], env=clean, capture_output=True, text=True
+        [tmp_path / "env" / "bin" / "orcalign", "matchers"], env=clean, capture_output=True, text=True
     )
     assert "temporal_ot" in script.stdout, script.stderr
     # Without the extra for plots: one line that says what to install.
@@ -202,3 +193,56 @@ def test_the_wheel_installs_into_an_empty_environment(tmp_path):
         == "orcalign: this command needs matplotlib; install it with: pip install 'orcalign[plot]'"
     )
     assert "Traceback" not in toy.stderr
+
+
+PUBLIC = """
+import numpy as np
+import orcalign
+from orcalign import Demo, EpisodeReward, StepReward, VideoReward, read_video
+frames = read_video("demo.mp4").frames
+reward = VideoReward(Demo(frames), encoder="pixels")
+env = StepReward(orcalign.make("door-close", render="fast"), reward)
+other = EpisodeReward(env, reward)
+sheet = orcalign.score("demo.mp4", ["attempt.mp4"], matcher="orca")
+total: float = sheet.temperature
+config = orcalign.config("door-close", preset="laptop", recipe="orca")
+steps: int = config.steps
+run = orcalign.train(config, settings={"steps": 10}, workers=0)
+name: str = run.path.name
+action = orcalign.load_policy(run.path)(np.zeros(4))
+cost = np.ones((3, 2))
+found = [
+    orcalign.orca(cost), orcalign.orca_log(cost), orcalign.orca_progress(cost), orcalign.ot(cost),
+    orcalign.temporal_ot(cost), orcalign.dtw(cost), orcalign.soft_dtw(cost), orcalign.threshold(cost),
+]
+floats = found[0].reward.sum()
+version: str = orcalign.__version__
+matcher = orcalign.matching.MATCHERS["orca"]
+"""
+
+
+def test_the_public_names_are_there_for_people_and_for_mypy(tmp_path):
+    import orcalign
+
+    assert set(orcalign.__all__) <= set(dir(orcalign))
+    for name in orcalign.__all__:
+        assert getattr(orcalign, name) is not None
+        assert re.search(rf"\b{name}\b", PUBLIC), f"{name} is not tried"
+    with pytest.raises(AttributeError, match="has no attribute 'scroe'"):
+        _ = orcalign.scroe
+    file = tmp_path / "face.py"
+    environment = {**os.environ, "MYPYPATH": str(SOURCE.parent)}
+    command = [
+        sys.executable,
+        "-m",
+        "mypy",
+        "--config-file",
+        ROOT / "pyproject.toml",
+        "--cache-dir",
+        tmp_path / "cache",
+        file,
+    ]
+    for text, code in ((PUBLIC, 0), (PUBLIC.replace("steps: int", "steps: str"), 1)):
+        file.write_text(text)
+        checked = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True)
+        assert checked.returncode == code, checked.stdout

@@ -1,22 +1,11 @@
 """orcalign: turn one video into a reward, and the reward into a policy.
 
 Nothing heavy is imported here: the kernels' compiler, torch, simulators and video readers come in when they are used.
+What there is, is listed in `__init__.pyi`.
 """
 
-import importlib
-from typing import TYPE_CHECKING, Any
+import lazy_loader
 
-if TYPE_CHECKING:
-    from orcalign import matching
-    from orcalign.training.policy import load_policy
-
-__all__ = ["__version__", "load_policy", "matching"]
-__version__ = "0.1.0"
-
-
-def __getattr__(name: str) -> Any:
-    if name == "matching":
-        return importlib.import_module("orcalign.matching")
-    if name == "load_policy":
-        return importlib.import_module("orcalign.training.policy").load_policy
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+__version__ = "0.2.0"
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
+__all__ += ["__version__"]

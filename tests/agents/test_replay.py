@@ -145,7 +145,7 @@ def test_a_guide_by_hand():
         (None, r"guide has the shape \(0,\), but 5 observations and a guide_dim of 3 need \(5, 3\)"),
         (np.zeros((4, 3)), r"shape \(4, 3\), but 5 observations .* need \(5, 3\)"),
         (np.zeros((5, 2)), r"shape \(5, 2\), but 5 observations .* need \(5, 3\)"),
-        (np.diag([1, np.nan, 1, 1, 1])[:, :3], "guide of observation 1 is .*nan.*; guides must be finite"),
+        (np.diag([1, np.nan, 1, 1, 1])[:, :3], "guide of observation 1 is .*nan.*; it must be finite"),
     ],
     ids=["none", "one short", "too narrow", "no number"],
 )

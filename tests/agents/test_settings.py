@@ -180,3 +180,18 @@ def test_torch_waits_until_an_agent_is_made():
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+def test_a_config_has_the_settings_of_the_agent_that_it_names():
+    from orcalign.experiments.axes import with_settings
+
+    from orcalign.training.config_mapping import from_mapping, to_mapping
+
+    config = from_mapping({"task": "nav2d", "agent": {"agent": "sac", "entropy_temperature": 0.2}})
+    assert config.agent == SACSettings(entropy_temperature=0.2)
+    assert from_mapping(to_mapping(config)) == config
+    assert from_mapping({"task": "nav2d", "agent": {"shift": 2}}).agent == DrQv2Settings(shift=2)
+    with pytest.raises(ValueError, match=r"no field agent\.'shift'"):
+        from_mapping({"task": "nav2d", "agent": {"agent": "sac", "shift": 2}})
+    back = with_settings(config, {"agent.agent": "drqv2", "agent.shift": 2})
+    assert back.agent == DrQv2Settings(shift=2)

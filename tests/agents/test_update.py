@@ -9,7 +9,7 @@ from agents.batches import random_batch
 from agents.plain_updates import Plain, plain_drqv2, plain_sac
 
 from orcalign.agents import DrQv2Settings, SACSettings, find_settings, make_agent
-from orcalign.agents.networks import Dense, initialise
+from orcalign.agents.networks import dense, initialise
 from orcalign.agents.parameters import Adam
 
 PLAIN = {"drqv2": plain_drqv2, "sac": plain_sac}
@@ -124,7 +124,7 @@ def test_critics_are_different_ones():
 
 
 def test_adam_is_torchs():
-    ours, theirs = Dense(4, 3), Dense(4, 3)
+    ours, theirs = dense(4, 3), dense(4, 3)
     for layer in (ours, theirs):
         initialise(layer, torch.Generator().manual_seed(0))
     adam, reference = Adam({"layer": ours}, 0.01), torch.optim.Adam(theirs.parameters(), 0.01, foreach=False)

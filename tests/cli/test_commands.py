@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+import orcalign
 from orcalign.cli import main
 from orcalign.matching import MATCHERS
 from orcalign.matching.counterexamples import COUNTEREXAMPLES
@@ -17,15 +18,20 @@ def test_help_explains_every_command(capsys):
         main(["--help"])
     assert exit_info.value.code == 0
     text = capsys.readouterr().out
-    for command in ("toy", "methods", "warmup"):
+    for command in ("toy", "matchers", "recipes", "warmup"):
         assert command in text
 
 
 def test_the_installed_command():
     command = Path(sys.executable).with_name("orcalign")
-    result = subprocess.run([command, "methods"], capture_output=True, text=True, check=True)
+    result = subprocess.run([command, "matchers"], capture_output=True, text=True, check=True)
     for name in MATCHERS:
         assert name in result.stdout
+
+
+def test_the_version(capsys):
+    main(["--version"])
+    assert capsys.readouterr().out == f"orcalign {orcalign.__version__}\n"
 
 
 def test_toy_draws_three_pictures_twice_and_a_page(tmp_path, capsys):

@@ -11,7 +11,7 @@ from cli.small_commands import refused
 from orcalign.cli import main
 
 YAML = """
-axes: {method: [temporal_ot, orca_np], task: [nav2d]}
+axes: {recipe: [temporal_ot, orca_np], task: [nav2d]}
 steps: 90
 settings: {agent.hidden: 16, agent.batch: 16, evaluation.eval_every: 90, evaluation.eval_episodes: 2}
 """
@@ -25,7 +25,7 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_from_a_sweep_to_a_file_and_back(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    main(["sweep", "mine.yaml", "--workers", "0", "--only", "method=temporal_ot"])
+    main(["sweep", "mine.yaml", "--workers", "0", "--only", "recipe=temporal_ot"])
     capsys.readouterr()
     main(["report", "mine.yaml"])
     assert capsys.readouterr().out.strip() == "open runs/mine/mine.html"
@@ -41,7 +41,7 @@ def test_from_a_sweep_to_a_file_and_back(here: Path, capsys: pytest.CaptureFixtu
     main(["report", "results/mine.json"])
     assert capsys.readouterr().out.split() == ["open", "results/mine-bars.svg", "open", "results/mine.html"]
     assert "made from a file of results" in Path("results/mine.html").read_text()
-    main(["report", "results/mine.json", "--only", "method=temporal_ot", "--save", "part.html"])
+    main(["report", "results/mine.json", "--only", "recipe=temporal_ot", "--save", "part.html"])
     assert "1 of 1 runs are done" in Path("part.html").read_text()
     assert "leave out --steps" in refused(capsys, "table", "results/mine.json", "--steps", 3)
     assert "leave out --out" in refused(capsys, "report", "results/mine.json", "--out", "runs/mine")

@@ -1,6 +1,7 @@
 """orcalign train, from the words to the files: nav2d and tiny networks, nothing replaced."""
 
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -16,8 +17,9 @@ from training.small_runs import assert_same
 import orcalign
 from orcalign.cli import main
 from orcalign.envs import make_demo
-from orcalign.training import RunFolder
+from orcalign.training import PRESETS, RECIPES, RunFolder
 from orcalign.training.checkpoint import Checkpoints
+from orcalign.training.config_mapping import field_types
 from orcalign.video import read_video
 
 # What people put into my_robot.py.
@@ -149,7 +151,10 @@ def test_the_paper_without_its_encoder_stops_before_it_begins(tmp_path, monkeypa
         (("--task", "nav2d", "--workers", "-1"), "workers is '-1'; it must be a number of processes from 0"),
         (("--task", "nav2d", "--demo", "no.mp4"), "no.mp4"),
         (("--task", "nav2d", "--device", "abacus"), "one of auto, cuda, mps, cpu"),
-        (("--task", "nav2d", "--from", "nowhere"), "'nowhere' has no checkpoint to start from"),
+        (("--task", "nav2d", "--temperature", "cold"), "temperature is 'cold'; it must be a number above 0"),
+        (("--task", "nav2d", "--scale", "best"), "scale is 'best'; it must be one of first, none"),
+        (("--task", "nav2d", "--recipe", "orco"), "did you mean 'orca'?"),
+        (("--config", "no.yaml", "--recipe", "orca"), "--recipe and --config were both given"),
         (("--task", "drawer-open"), "give a video with --demo"),
         (("--task", "no_such_module:make"), "'no_such_module', which Python does not find"),
         (("--config", "no.yaml"), "no.yaml: No such file"),
@@ -211,17 +216,6 @@ def test_ctrl_c_saves_and_says_how_to_go_on(tmp_path, capsys):
     assert_same(whole, RunFolder(tmp_path / "run"))
 
 
-def test_a_second_run_begins_with_the_networks_of_the_first(finished, tmp_path):
-    """All steps critic-only: the actor at the end is the one that the other run ended with."""
-    words = ("--task", "nav2d", "--demos", 2, "--from", finished.path, "--critic-only", 300)
-    run = train(tmp_path / "run", *words)
-    state = np.random.default_rng(0).random(4).astype(np.float32)
-    old, new = orcalign.load_policy(finished.path), orcalign.load_policy(run.path)
-    np.testing.assert_array_equal(new(state), old(state))
-    fresh = train(tmp_path / "fresh", "--task", "nav2d", steps=30)
-    assert not np.array_equal(orcalign.load_policy(fresh.path)(state), old(state))
-
-
 def test_sac(tmp_path):
     run = train(tmp_path / "run", "--task", "nav2d", "--agent", "sac", steps=120)
     *_, last = run.records("episode")
@@ -270,17 +264,86 @@ def test_a_world_and_a_video_of_ones_own(tmp_path, monkeypatch, workers):
     assert orcalign.load_policy("run").task == "my_robot:make_env"
 
 
-def test_help_names_what_people_need(capsys):
+def help_of(capsys, *words):
     with pytest.raises(SystemExit) as exit_info:
-        main(["train", "--help"])
+        main([*words])
     assert exit_info.value.code == 0
-    text = capsys.readouterr().out
-    for option in (
-        "task", "steps", "seed", "demo", "method", "matcher", "temperature", "calibrated", "pretrain", "preset",
-        "config", "out", "resume", "workers", "device", "print-config", "policy-input", "agent", "encoder", "weights",
-        "eval-every", "in-flight", "learning-rate",
-    ):  # fmt: skip
-        assert f"--{option} " in text or f"--{option}, --no-{option} " in text, option
+    return capsys.readouterr().out
+
+
+def test_the_first_page_of_help_is_what_people_need(capsys):
+    text = help_of(capsys, "train", "--help")
+    assert len(text.splitlines()) <= 25
+    for option in ("task", "demo", "recipe", "steps", "seed", "out", "resume", "preset", "help-all"):
+        assert f"--{option}" in text, option
+
+
+def test_the_whole_help_has_every_option(capsys):
+    text = help_of(capsys, "train", "--help-all")
+    own = ("preset", "recipe", "config", "out", "resume", "workers", "device", "print-config")
+    for option in (*own, *(name.rpartition(".")[2].replace("_", "-") for name in field_types())):
+        assert f"--{option} " in text or f"--{option}, --no-{option}" in text, option
+    first = set(re.findall(r"--[a-z-]+", help_of(capsys, "train", "--help"))) - {"--help-all"}
+    assert first <= set(re.findall(r"--[a-z-]+", text))
+
+
+@pytest.mark.parametrize("recipe", [None, *RECIPES])
+@pytest.mark.parametrize("preset", PRESETS)
+@pytest.mark.parametrize("task", ["nav2d", "nav2d-order", "door-close"])
+def test_the_command_and_the_function_mean_the_same_run(capsys, task, preset, recipe):
+    words = ["--task", task, "--preset", preset, *(["--recipe", recipe] if recipe else [])]
+    assert printed(capsys, *words) == orcalign.config(task, preset, recipe).to_yaml()
+
+
+@pytest.mark.parametrize(
+    ("words", "settings"),
+    [
+        (("--demo-kind", "aligned", "--recipe", "temporal_ot"), {"demo.demo_kind": "aligned"}),
+        (("--look", "whole"), {"encoder.look": "whole"}),
+        (("--matcher", "orca", "--gamma", "0.95"), {"reward.matcher": "orca", "agent.gamma": 0.95}),
+        (
+            ("--no-calibrated", "--temperature=2:1"),
+            {"reward.calibrated": False, "reward.temperature": "2.0:1.0"},
+        ),
+        (("--encoder", "resnet18", "--steps", "7"), {"encoder.encoder": "resnet18", "steps": 7}),
+        (
+            ("--agent", "sac", "--entropy_temperature", "0.1"),
+            {"agent.agent": "sac", "agent.entropy_temperature": 0.1},
+        ),
+        (("--weights", "None", "--set", "last=none"), {"encoder.weights": None, "reward.set": ["last=none"]}),
+    ],
+)
+def test_what_is_typed_is_what_is_set(capsys, words, settings):
+    recipe = words[words.index("--recipe") + 1] if "--recipe" in words else None
+    expected = orcalign.config("door-close", "laptop", recipe, settings)
+    assert printed(capsys, "--task", "door-close", *words) == expected.to_yaml()
+
+
+def test_a_task_without_a_misaligned_demo_takes_another_kind(capsys):
+    config = yaml.safe_load(printed(capsys, "--task", "drawer-open", "--demo-kind", "fast-high"))
+    assert (config["demo"]["demo_kind"], config["collect"]["frame_size"]) == ("fast-high", 192)
+
+
+def test_a_run_in_one_call(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    settings = {
+        "steps": 60, "agent.hidden": 16, "agent.batch": 16, "collect.learning_starts": 30,
+        "evaluation.eval_every": 60, "evaluation.eval_episodes": 1,
+    }  # fmt: skip
+    run = orcalign.train("nav2d", recipe="ot", settings=settings, workers=0, device="cpu")
+    assert run.path == Path("runs/nav2d-ot-seed0")
+    assert run.config == orcalign.config("nav2d", "laptop", "ot", settings)
+    again = orcalign.train(run.config, "again", settings={"seed": 1}, workers=0, device="cpu")
+    assert (again.config.seed, again.config.recipe) == (1, "ot")
+    *_, last = orcalign.train(resume="again", workers=0, device="cpu").records("evaluation")
+    assert last["step"] == 60
+    for words, why in (
+        ({}, "no task was given"),
+        ({"task": run.config, "recipe": "ot"}, "has its recipe already"),
+        ({"task": "nav2d", "resume": "again"}, "leave out task"),
+    ):
+        with pytest.raises(ValueError, match=why):
+            orcalign.train(**words)
 
 
 def test_a_flag_can_be_given_both_ways(capsys):
@@ -288,23 +351,8 @@ def test_a_flag_can_be_given_both_ways(capsys):
     assert "calibrated: false" in printed(capsys, "--task", "nav2d", "--no-calibrated")
 
 
-def test_without_a_method_laptop_takes_ours_and_paper_the_papers(capsys):
-    assert "matcher: orca_progress" in printed(capsys, "--task", "nav2d")
-    assert "matcher: orca\n" in printed(capsys, "--task", "nav2d", "--matcher", "orca")
-    assert "matcher: orca\n" in printed(capsys, "--task", "nav2d", "--preset", "paper")
-
-
-def test_a_method_brings_its_settings_and_options_still_win(capsys):
-    main(["train", "--task", "nav2d", "--method", "orca_progress", "--gamma", "0.8", "--print-config"])
-    config = yaml.safe_load(capsys.readouterr().out)
+def test_a_recipe_brings_its_settings_and_options_still_win(capsys):
+    config = yaml.safe_load(printed(capsys, "--task", "nav2d", "--recipe", "orca_progress", "--gamma", "0.8"))
     assert (config["reward"]["matcher"], config["reward"]["calibrated"]) == ("orca_progress", True)
     assert (config["agent"]["gamma"], config["agent"]["learning_rate"]) == (0.8, 3e-4)
-    main(["train", "--task", "nav2d", "--method", "orca", "--print-config"])
-    assert yaml.safe_load(capsys.readouterr().out)["reward"]["pretrain"] == "temporal_ot"
-
-
-def test_an_unknown_method_names_the_known_ones(capsys):
-    with pytest.raises(SystemExit) as exit_info:
-        main(["train", "--task", "nav2d", "--method", "orco"])
-    assert exit_info.value.code == 2
-    assert "did you mean 'orca'?" in capsys.readouterr().err
+    assert "pretrain: temporal_ot" in printed(capsys, "--task", "nav2d", "--recipe", "orca")

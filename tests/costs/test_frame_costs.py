@@ -5,10 +5,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
+from orcalign.rewards.frame_costs import PlaceCosts
 
 from orcalign import matching
 from orcalign.costs import FrameCosts
-from orcalign.rewards.frame_costs import PlaceCosts
 
 
 @pytest.mark.parametrize("distance", ["cosine", "euclidean"])
@@ -74,7 +74,7 @@ def test_bad_features_are_refused_in_a_sentence():
         costs(np.ones(4))
     with pytest.raises(ValueError, match=r"demo_features has shape \(0, 4\)"):
         FrameCosts(np.ones((0, 4)))
-    with pytest.raises(ValueError, match="one of cosine, euclidean"):
+    with pytest.raises(ValueError, match="Known: cosine, euclidean"):
         FrameCosts(np.ones((3, 4)), "manhattan")
 
 

@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
+from orcalign.costs.objects.journey import COLUMNS, JourneyCosts, find_journeys
 from orcalign.encoders import make_encoder
 from orcalign.rewards import Finder, ObjectView, VideoReward
-from orcalign.costs.objects.journey import COLUMNS, JourneyCosts, find_journeys
 
 SIZE = 64
 TABLE, BALL, BASKET = (150, 120, 90), (30, 160, 60), (200, 30, 30)

@@ -8,10 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from orcalign.encoders import make_encoder
-from orcalign.rewards import Finder, ObjectView, VideoReward
 from orcalign.costs.objects.thing import blurred
 from orcalign.costs.objects.view_costs import ChangeCosts, ViewCosts
+from orcalign.encoders import make_encoder
+from orcalign.rewards import Finder, ObjectView, VideoReward
 
 SIZE = 64
 HOME = (26, 34)

@@ -45,11 +45,11 @@ def test_an_unknown_name_lists_the_known_ones(name, near):
 @pytest.mark.parametrize(
     ("settings", "text"),
     [
-        ({"size": 0}, "uses 128 by default"),
+        ({"size": 0}, "size is 0; it must be a whole number of at least 1"),
         ({"size": 16}, "needs at least 32"),
-        ({"batch": 0}, "at least 1 frame"),
-        ({"threads": 0}, "at least 1: leave it out"),
-        ({"engine": "tensorrt"}, "There is no engine 'tensorrt'.*Known: auto, openvino"),
+        ({"batch": 0}, "batch is 0; it must be"),
+        ({"threads": 0}, "threads is 0; it must be"),
+        ({"engine": "tensorrt"}, "engine is 'tensorrt'; Known: auto, openvino"),
     ],
 )
 def test_bad_settings_are_refused(settings, text):

@@ -9,18 +9,17 @@ from pathlib import Path
 
 from experiments.tiny_studies import sweep_here, tiny_study
 
-from orcalign.experiments.cell_folder import CellFolder
-from orcalign.experiments.folder_lock import FolderLock
+from orcalign.experiments.cells import CellFolder, FolderLock
 from orcalign.experiments.planning import Plan, plan_study
 
-METHODS = ("orca_progress", "orca_np", "temporal_ot", "ot", "dtw")
+RECIPES = ("orca_progress", "orca_np", "temporal_ot", "ot", "dtw")
 DONE = ("orca_progress", "temporal_ot")
 ERROR = "the <b>disk</b> is full"
 
 
 def mixed_plan(only: bool = False) -> Plan:
-    study = replace(tiny_study(METHODS), paper="misaligned")
-    return plan_study(study, only={"method": DONE} if only else None)
+    study = replace(tiny_study(RECIPES), paper="misaligned")
+    return plan_study(study, only={"recipe": DONE} if only else None)
 
 
 def sweep_mixed(out: Path) -> Plan:

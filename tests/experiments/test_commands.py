@@ -6,17 +6,19 @@ import pytest
 from experiments.tiny_studies import plan_tiny, sweep_here
 from rich.console import Console
 
+from orcalign.cli.lists import matchers, recipes, studies
 from orcalign.cli.plot import plot
-from orcalign.cli.studies import studies
 from orcalign.cli.sweep import sweep
 from orcalign.cli.table import table
-from orcalign.experiments.cell_folder import CellFolder
-from orcalign.experiments.live import SweepView, job_steps
-from orcalign.experiments.shipped import STUDIES
+from orcalign.experiments.cells import CellFolder
+from orcalign.experiments.live import SweepView
+from orcalign.experiments.study import STUDIES
 from orcalign.experiments.sweep import read_progress
+from orcalign.matching import MATCHERS
+from orcalign.training.recipes import RECIPES
 
 YAML = """
-axes: {method: [temporal_ot, orca], task: [nav2d]}
+axes: {recipe: [temporal_ot, orca], task: [nav2d]}
 steps: 180
 settings: {agent.hidden: 16, agent.batch: 16, evaluation.eval_every: 90, evaluation.eval_episodes: 2}
 """
@@ -36,16 +38,23 @@ def test_studies_are_listed(capsys):
         assert name in printed
 
 
+def test_recipes_and_matchers_are_listed(capsys):
+    for command, known in ((recipes, RECIPES), (matchers, MATCHERS)):
+        command()
+        printed = capsys.readouterr().out
+        assert [name for name in known if name not in printed] == []
+
+
 def test_from_plan_to_table(study, capsys):
     name, out = study
     sweep(name, out=out, dry_run=True)
     printed = capsys.readouterr().out
-    assert "0 of 3 jobs done, 3 to do: 270 agent steps" in printed
+    assert "0 of 2 runs done, 2 to do: 360 agent steps" in printed
     assert not out.exists()
-    sweep(name, out=out, workers=0, only=("method=temporal_ot",))
+    sweep(name, out=out, workers=0, only=("recipe=temporal_ot",))
     capsys.readouterr()
     sweep(name, out=out, dry_run=True)
-    assert "2 of 3 jobs done, 1 to do: 90 agent steps" in capsys.readouterr().out
+    assert "1 of 2 runs done, 1 to do: 180 agent steps" in capsys.readouterr().out
     table(name, out=out, metric="coverage")
     printed = capsys.readouterr().out
     assert "180 agent steps, 1 seed; 1 of 2 runs are done" in printed
@@ -69,7 +78,7 @@ def test_a_failure_ends_with_code_1(study, capsys):
     printed = capsys.readouterr()
     assert "the actions are Discrete" in printed.err
     assert "log.txt" in printed.err
-    assert "1 failed, 2 need one that failed" in printed.out
+    assert "0 of 2 runs done, 0 to do, 2 failed" in printed.out
 
 
 @pytest.mark.parametrize(
@@ -96,28 +105,28 @@ def test_a_table_of_latency_that_was_not_measured(tmp_path):
 
 
 def test_the_live_table_shows_what_runs(tmp_path):
-    plan = plan_tiny(methods=("orca", "temporal_ot"))
+    plan = plan_tiny(recipes=("orca", "temporal_ot"))
     progress = read_progress(plan, tmp_path)
     first = next(iter(plan.jobs))
     progress.running[first] = 0.0
     progress.failed[plan.cells[1].key] = "broken"
-    run = CellFolder(tmp_path, plan.jobs[first].cell.key).run
+    run = CellFolder(tmp_path, first).run
     run.mkdir(parents=True)
     (run / "metrics.jsonl").write_text('{"step": 30}\n{"step": 60}\n{"st')
     console = Console(force_terminal=True, width=100, record=True, file=open("/dev/null", "w"))  # noqa: SIM115
     with console.file, SweepView(console) as view:
         view(progress)
         text = console.export_text()
-    assert "60/90" in text
-    assert "0 of 3 jobs done, 2 to do, 1 failed" in text
+    assert "60/180" in text
+    assert "0 of 2 runs done, 1 to do, 1 failed" in text
 
 
 def test_a_log_says_now_and_then_how_far_it_is(tmp_path):
     """At a pace that leaves out what a run had done before the sweep took it up again."""
-    plan = plan_tiny(methods=("orca", "temporal_ot"))
+    plan = plan_tiny(recipes=("orca", "temporal_ot"))
     progress = read_progress(plan, tmp_path)
     first = next(iter(plan.jobs))
-    metrics = CellFolder(tmp_path, plan.jobs[first].cell.key).run / "metrics.jsonl"
+    metrics = CellFolder(tmp_path, first).run / "metrics.jsonl"
     metrics.parent.mkdir(parents=True)
     seconds, log = [0.0], io.StringIO()
     with SweepView(Console(file=log), clock=lambda: seconds[0]) as view:
@@ -128,15 +137,15 @@ def test_a_log_says_now_and_then_how_far_it_is(tmp_path):
             metrics.write_text(f'{{"step": {steps}}}\n')
             view(progress)
     begin, line = log.getvalue().splitlines()
-    assert begin == "0 of 3 jobs done, 3 to do"
+    assert begin == "0 of 2 runs done, 2 to do"
     # 30 steps in 121 seconds, and all but 60 are left.
-    left = sum(job_steps(job) for job in plan.jobs.values()) - 60
+    left = 2 * 180 - 60
     assert line.endswith(
-        f"  60/90; 0 of 3 jobs done, 3 to do, 0.25 steps/s, about {left * 121 / 30 / 60:.0f} min left"
+        f"  60/180; 0 of 2 runs done, 2 to do, 0.25 steps/s, about {left * 121 / 30 / 60:.0f} min left"
     )
 
 
 def test_a_second_sweep_of_more_seeds_keeps_the_first(tmp_path):
-    assert sweep_here(plan_tiny(methods=("ot",)), tmp_path).complete
-    plan = plan_tiny(methods=("ot",), seeds=2)
+    assert sweep_here(plan_tiny(recipes=("ot",)), tmp_path).complete
+    plan = plan_tiny(recipes=("ot",), seeds=2)
     assert len(read_progress(plan, tmp_path).done) == 1

@@ -7,9 +7,8 @@ import pytest
 from experiments.mixed_states import sweep_mixed
 
 from orcalign.cli.table import table
-from orcalign.experiments.joining import join_results
 from orcalign.experiments.results import read_results
-from orcalign.experiments.results_file import load_results, save_results
+from orcalign.experiments.results_file import join_results, load_results, save_results
 from orcalign.experiments.table_formats import FORMATS
 from orcalign.experiments.tables import make_table
 
@@ -31,15 +30,15 @@ def changed(runs, **what):
 
 def test_halves_are_the_whole(swept, tmp_path):
     """Whatever is done where, in whichever order, the table and its cells are those of one sweep."""
-    orca = swept.narrowed({"method": ("orca_progress", "orca_np")})
-    others = swept.narrowed({"method": ("temporal_ot", "ot", "dtw")})
+    orca = swept.narrowed({"recipe": ("orca_progress", "orca_np")})
+    others = swept.narrowed({"recipe": ("temporal_ot", "ot", "dtw")})
     joined = join_results(orca, [others])
     assert joined.cells == swept.cells
     assert FORMATS["md"](make_table(replace(joined, only={}))) == FORMATS["md"](make_table(swept))
-    assert {cell.values["method"] for cell in join_results(others, [orca]).cells} == set(
-        swept.labels("method")
+    assert {cell.values["recipe"] for cell in join_results(others, [orca]).cells} == set(
+        swept.labels("recipe")
     )
-    assert joined.only == {"method": ("orca_progress", "orca_np", "temporal_ot", "ot", "dtw")}
+    assert joined.only == {"recipe": ("orca_progress", "orca_np", "temporal_ot", "ot", "dtw")}
     save_results(others, tmp_path / "others.json")
     from_file = join_results(orca, [load_results(tmp_path / "others.json")])
     assert [cell.state for cell in from_file.cells] == [cell.state for cell in swept.cells]
@@ -64,7 +63,7 @@ def test_seeds_come_in_their_order(swept):
     for joined in (join_results(swept, [second]), join_results(second, [swept])):
         assert joined.seeds == 2
         assert [cell.values["seed"] for cell in joined.cells] == ["0", "1"] * len(swept.cells)
-        assert [cell.values["method"] for cell in joined.cells[::2]] == list(swept.labels("method"))
+        assert [cell.values["recipe"] for cell in joined.cells[::2]] == list(swept.labels("recipe"))
 
 
 @pytest.mark.parametrize(
@@ -86,19 +85,19 @@ def test_what_does_not_belong_together_is_refused(swept, other, why):
 
 
 def test_versions_are_not_mixed(swept):
-    old = changed(swept.narrowed({"method": ("temporal_ot",)}), versions={"orcalign": "0.0.1"})
+    old = changed(swept.narrowed({"recipe": ("temporal_ot",)}), versions={"orcalign": "0.0.1"})
     with pytest.raises(ValueError, match=r"several versions of orcalign: .*0\.0\.1 in "):
-        join_results(swept.narrowed({"method": ("orca_progress",)}), [old])
+        join_results(swept.narrowed({"recipe": ("orca_progress",)}), [old])
 
 
 def test_the_command_joins_files(swept, tmp_path, capsys):
     names = [tmp_path / "a.json", tmp_path / "b.json"]
-    for name, method in zip(names, ("orca_progress", "temporal_ot"), strict=True):
-        save_results(swept.narrowed({"method": (method,)}), name)
+    for name, recipe in zip(names, ("orca_progress", "temporal_ot"), strict=True):
+        save_results(swept.narrowed({"recipe": (recipe,)}), name)
     table(str(names[0]), join=(names[1],), results=tmp_path / "both.json")
     printed = capsys.readouterr().out
     assert re.search(r"\| *ORCA progress.*TemporalOT", printed)
-    assert [cell.values["method"] for cell in load_results(tmp_path / "both.json").cells] == [
+    assert [cell.values["recipe"] for cell in load_results(tmp_path / "both.json").cells] == [
         "orca_progress",
         "temporal_ot",
     ]

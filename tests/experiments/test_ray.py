@@ -12,7 +12,7 @@ import pytest
 from experiments.small_numbers import numbers_of
 from experiments.tiny_studies import plan_tiny, sweep_here
 
-from orcalign.experiments.cell_folder import CellFolder
+from orcalign.experiments.cells import CellFolder
 from orcalign.experiments.results import read_results
 from orcalign.experiments.sweep import SweepSettings, sweep_study
 from orcalign.experiments.table_formats import FORMATS
@@ -27,7 +27,7 @@ pytestmark = [
     pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"),
     pytest.mark.xdist_group("ray"),
 ]
-STUDY = {"methods": ("orca", "orca_np", "temporal_ot"), "steps": 600}
+STUDY = {"recipes": ("orca", "orca_np", "temporal_ot"), "steps": 600}
 
 
 @pytest.fixture(scope="module")
@@ -91,7 +91,7 @@ def test_a_node_and_a_worker_are_killed(cluster, expected, tmp_path):
     killed = []
 
     def fault(progress):
-        steps = [CellFolder(tmp_path, progress.plan.jobs[id].cell.key).steps() for id in progress.running]
+        steps = [CellFolder(tmp_path, key).steps() for key in progress.running]
         if not killed and any(step > 60 for step in steps):
             pids = running_on(cluster.head_node)
             for pid in pids:
@@ -110,7 +110,7 @@ def test_a_node_and_a_worker_are_killed(cluster, expected, tmp_path):
 
 def test_what_jobs_ask_whether_to_stop_does_not_die_with_another_machine(cluster, tmp_path):
     from orcalign.experiments.ray_backend import RayBackend
-    from orcalign.training.ray_session import connect
+    from orcalign.training.ray_players import connect
 
     ray = connect()
     node = cluster.add_node(num_cpus=1)
@@ -168,7 +168,7 @@ def test_cells_travel_where_no_folder_is_shared(cluster, expected, tmp_path):
 def test_a_failure_comes_back_as_its_sentence(cluster, tmp_path):
     from orcalign.experiments.ray_backend import RayBackend
 
-    plan = plan_tiny(methods=("ot",), tasks=("nav2d-grid",))
+    plan = plan_tiny(recipes=("ot",), tasks=("nav2d-grid",))
     progress = sweep_study(plan, tmp_path, lambda: RayBackend(tmp_path, 1), SweepSettings(retries=0))
     assert "the actions are Discrete" in next(iter(progress.failed.values()))
 
@@ -176,14 +176,14 @@ def test_a_failure_comes_back_as_its_sentence(cluster, tmp_path):
 def test_actors_play_as_this_process_does(cluster, tmp_path):
     from orcalign.training.ray_players import RayPlayers
 
-    config = plan_tiny(methods=("orca_np",), steps=300).cells[0].config
+    config = plan_tiny(recipes=("orca_np",), steps=300).cells[0].config
     runs = []
     for name in ("here", "ray"):
         run = start_run(config, tmp_path / name)
         training = Training(run, 0, "cpu")
         if name == "ray":
             training.players.close()
-            training.players = players = RayPlayers(config, run.demo_folder, 2, cpus=0.5)
+            training.players = players = RayPlayers(config, run.path, 2, cpus=0.5)
             assert players.world == training.players.world
         assert training.go()
         training.close()
@@ -196,15 +196,15 @@ def test_an_actor_that_is_killed_plays_again(cluster, tmp_path):
 
     from orcalign.agents import make_agent
     from orcalign.training.collector import Order
+    from orcalign.training.players import make_collector
     from orcalign.training.ray_players import RayPlayers
-    from orcalign.training.setup import make_collector
 
-    config = plan_tiny(methods=("orca_np",)).cells[0].config
+    config = plan_tiny(recipes=("orca_np",)).cells[0].config
     run = start_run(config, tmp_path / "run")
-    collector = make_collector(config, run.demo_folder)
+    collector = make_collector(config, run.path)
     agent = make_agent(config.agent, collector.world.observation_shape, 2, 0, "cpu")
     order = Order(0, 5, agent.policy_weights(), noise=0.1)
-    players = RayPlayers(config, run.demo_folder, 1, cpus=0.5)
+    players = RayPlayers(config, run.path, 1, cpus=0.5)
     assert players.world == collector.world
     ray.kill(players._actors[0], no_restart=False)
     players.submit(order)
@@ -227,7 +227,7 @@ def test_a_cluster_that_is_not_there(monkeypatch):
 def test_a_cluster_of_our_own_is_for_this_machine_alone():
     code = (
         "import os, socket\n"
-        "from orcalign.training.ray_session import connect\n"
+        "from orcalign.training.ray_players import connect\n"
         "ray = connect()\n"
         "host, port = ray.get_runtime_context().gcs_address.rsplit(':', 1)\n"
         "knock = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)\n"

@@ -3,12 +3,14 @@
 import json
 import re
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from experiments.mixed_states import ERROR, mixed_plan, running, sweep_mixed
 
 from orcalign.experiments.results import CURVE, read_results
 from orcalign.experiments.results_file import load_results, save_results
+from orcalign.experiments.study import find_study
 from orcalign.experiments.table_formats import FORMATS
 from orcalign.experiments.tables import make_table
 from orcalign.report.study_plots import plot_study
@@ -91,9 +93,9 @@ def test_a_cell_of_the_file_tells_all_of_its_run(kept):
     file = json.loads(path.read_text())
     assert file["command"] == "orcalign sweep tiny --preset laptop --steps 180 --seeds 1"
     cell = file["cells"][0]
-    assert cell["values"] == {"method": "orca_progress", "task": "nav2d", "seed": "0"}
+    assert cell["values"] == {"recipe": "orca_progress", "task": "nav2d", "seed": "0"}
     assert cell["config"] == runs.cells[0].key
-    assert cell["command"].endswith("--only method=orca_progress,task=nav2d,seed=0")
+    assert cell["command"].endswith("--only recipe=orca_progress,task=nav2d,seed=0")
     assert (cell["steps"], cell["demo"]) == (180, "one misaligned video")
     assert cell["seconds"] > 0
     assert cell["versions"]["orcalign"]
@@ -105,14 +107,31 @@ def test_a_cell_of_the_file_tells_all_of_its_run(kept):
 
 def test_a_file_can_be_narrowed_and_written_again(kept, tmp_path):
     _, path = kept
-    part = load_results(path).narrowed({"method": ("temporal_ot",)})
-    assert [cell.values["method"] for cell in part.cells] == ["temporal_ot"]
+    part = load_results(path).narrowed({"recipe": ("temporal_ot",)})
+    assert [cell.values["recipe"] for cell in part.cells] == ["temporal_ot"]
     save_results(part, tmp_path / "part.json")
     again = load_results(tmp_path / "part.json")
     assert again.command() == part.command()
-    assert again.command().endswith("--only method=temporal_ot")
-    with pytest.raises(ValueError, match="method is 'temporal_to'; did you mean 'temporal_ot'"):
-        part.narrowed({"method": ("temporal_to",)})
+    assert again.command().endswith("--only recipe=temporal_ot")
+    with pytest.raises(ValueError, match="recipe is 'temporal_to'; did you mean 'temporal_ot'"):
+        part.narrowed({"recipe": ("temporal_to",)})
+
+
+KEPT = sorted((Path(__file__).parents[2] / "results").glob("*.json"))
+
+
+@pytest.mark.parametrize("path", KEPT, ids=lambda path: path.stem)
+def test_results_that_are_kept_are_of_what_there_is_today(path):
+    """Names of recipes and variants, and what they mean; the file says by which version they were run."""
+    runs = load_results(path)
+    named = find_study(str(path.parents[1] / runs.study.file) if runs.study.file else runs.study.name)
+    assert runs.study.columns == named.columns
+    assert set(runs.labels(named.columns)) <= set(named.axes[named.columns])
+    assert all(named.variants[name] == one for name, one in runs.study.variants.items())
+    assert path.stem.startswith(named.name)
+    assert path.stem.endswith("-0.1")
+    assert {result.versions["orcalign"] for result in runs.done} == {"0.1.0"}
+    assert len(make_table(runs).entries) > 1
 
 
 def test_nothing_that_is_done_is_nothing_to_keep(tmp_path):
@@ -145,7 +164,7 @@ def damaged(change):
         (lambda values: "[]", "holds no results of a study"),
         (lambda values: '{"format": 1, "study": "tiny"}', "holds no results of a study"),
         (lambda values: json.dumps(values).replace("180, ", "NaN, ", 1), "NaN is no number"),
-        (damaged(lambda values: values.update(format=2)), "has format 2, and this version of orcalign reads 1"),
+        (damaged(lambda values: values.update(format=1)), "has format 1, and this version of orcalign reads 2"),
         (damaged(lambda values: values.update(cells=[])), "holds no run that is done"),
         (damaged(lambda values: values.pop("seeds")), "the head has no 'seeds'"),
         (damaged(lambda values: values.update(cells=3)), "the study cannot be read"),

@@ -5,7 +5,6 @@ import pytest
 from scipy import stats
 
 from orcalign.experiments.statistics import (
-    difference_and_error,
     interquartile_mean,
     mean_and_error,
     probability_of_improvement,
@@ -69,26 +68,3 @@ def test_profiles_fall():
 def test_one_value_has_no_error():
     assert mean_and_error([2.0]) == (2.0, None)
     assert mean_and_error([1.0, 2.0, 3.0])[1] == pytest.approx(stats.sem([1, 2, 3]))
-
-
-def test_a_difference_has_the_error_of_welch():
-    ours, others = RNG.normal(1, 2, 7), RNG.normal(0, 1, 4)
-    difference, error = difference_and_error([ours], [others])
-    welch = stats.ttest_ind(ours, others, equal_var=False)
-    assert difference == pytest.approx(ours.mean() - others.mean())
-    assert difference / error == pytest.approx(welch.statistic)
-
-
-def test_the_error_of_a_difference_over_tasks_is_how_much_it_varies():
-    spreads = np.array([0.1, 0.5, 0.3])
-    drawn = [
-        difference_and_error(*(RNG.normal(0, spreads[:, None], (3, 8)) for _ in range(2)))
-        for _ in range(2000)
-    ]
-    differences, errors = np.transpose(drawn)
-    assert np.sqrt(np.mean(errors**2)) == pytest.approx(differences.std(), rel=0.06)
-
-
-def test_a_single_run_has_no_error():
-    with pytest.raises(ValueError, match="single run"):
-        difference_and_error([[0.1, 0.2], [1.0]], [[0.1, 0.2], [0.0]])

@@ -14,12 +14,11 @@ from experiments.small_numbers import numbers_of
 from experiments.tiny_studies import SETTINGS, plan_tiny, sweep_here, tiny_study
 
 from orcalign.experiments import sweep as sweep_module
-from orcalign.experiments.cell_folder import CellFolder
-from orcalign.experiments.cell_run import JobOrder, job_is_done, run_job
-from orcalign.experiments.folder_lock import FolderInUseError, FolderLock
-from orcalign.experiments.local import Answer, LocalBackend
+from orcalign.experiments.cells import CellFolder, FolderInUseError, FolderLock
+from orcalign.experiments.local import LocalBackend
 from orcalign.experiments.planning import plan_study
 from orcalign.experiments.sweep import SweepSettings, read_progress, recall, sweep_study
+from orcalign.experiments.worker import Answer, JobOrder, run_job
 from orcalign.training import RunFolder
 from orcalign.training.checkpoint import Checkpoints
 from orcalign.training.start import start_run
@@ -45,26 +44,20 @@ def test_everything_is_there(swept):
     assert recall(out, "tiny") == {"preset": "laptop", "steps": 180, "seeds": 1}
 
 
-def test_orca_begins_with_the_networks_of_temporal_ot_at_its_half(swept):
+def test_orca_is_one_run_of_two_stages(swept):
     plan, out = swept
-    orca, _, temporal = plan.cells
-    run = RunFolder(CellFolder(out, orca.key).run)
-    place = CellFolder(out, temporal.key).halfway(90)
-    assert run.config.reward.start_from == str(place.resolve())
-    assert CellFolder(out, orca.key).done()["curve"][0][0] == 90
-    first = next(run.records("evaluation"))
-    theirs = {r["step"]: r for r in RunFolder(CellFolder(out, temporal.key).run).records("evaluation")}
-    assert first["returns"] == theirs[90]["returns"]
-    # Coverage is measured in the same way for all methods: the same networks cover the same.
-    assert first["coverages"] == theirs[90]["coverages"]
+    orca = plan.cells[0]
+    records = list(RunFolder(CellFolder(out, orca.key).run).records("episode"))
+    assert [record["stage"] for record in records] == ["temporal_ot"] * 3 + ["orca"] * 3
+    assert [row[0] for row in CellFolder(out, orca.key).done()["curve"]] == [0, 90, 180]
 
 
 def test_a_cell_has_the_numbers_of_a_bare_run(swept, tmp_path):
-    """Also one that was left halfway for others, in a process that had run other cells before."""
+    """Though its process had run other cells before."""
     from orcalign.training import Training
 
     plan, out = swept
-    for cell in plan.cells[1:]:
+    for cell in plan.cells:
         run = start_run(cell.config, tmp_path / cell.key)
         training = Training(run, 0, "cpu")
         assert training.go()
@@ -98,9 +91,9 @@ def test_only_what_is_missing_is_done(swept, tmp_path):
 
 
 def test_a_run_in_progress_goes_on(tmp_path):
-    plan = plan_tiny(methods=("orca_np",))
+    plan = plan_tiny(recipes=("orca_np",))
     (cell,) = plan.cells
-    order = JobOrder.of(plan.jobs[cell.key])
+    order = JobOrder.of(cell)
     folder = CellFolder(tmp_path, cell.key)
     assert not run_job(tmp_path, order, lambda: folder.steps() >= 60)
     steps = folder.steps()
@@ -113,35 +106,32 @@ def test_a_run_in_progress_goes_on(tmp_path):
 
 
 def test_a_folder_that_never_became_a_run_is_begun_anew(tmp_path):
-    plan = plan_tiny(methods=("orca_np",))
+    plan = plan_tiny(recipes=("orca_np",))
     run = CellFolder(tmp_path, plan.cells[0].key).run
     run.mkdir(parents=True)
     (run / "half-written").write_text("killed here")
-    assert run_job(tmp_path, JobOrder.of(plan.jobs[plan.cells[0].key]))
+    assert run_job(tmp_path, JobOrder.of(plan.cells[0]))
     assert not (run / "half-written").exists()
 
 
 def test_failures_are_retried_listed_and_stop_nobody(tmp_path):
     """A task that cannot be played, between others that can."""
-    study = tiny_study(methods=("temporal_ot", "orca"), tasks=("nav2d", "nav2d-grid"))
+    study = tiny_study(recipes=("temporal_ot", "orca"), tasks=("nav2d", "nav2d-grid"))
     plan = plan_study(study)
     progress = sweep_here(plan, tmp_path, retries=1)
-    states = {id: plan.jobs[id].cell.values["task"] for id in progress.failed}
-    assert set(states.values()) == {"nav2d-grid"}
-    assert progress.retried == 1, "the first half is tried twice, and what needs it not at all"
+    assert [plan.jobs[key].values["task"] for key in progress.failed] == ["nav2d-grid"] * 2
+    assert progress.retried == 2
     assert all("the actions are Discrete" in error for error in progress.failed.values())
-    assert {plan.jobs[id].cell.values["task"] for id in progress.blocked} == {"nav2d-grid"}
-    assert len(progress.done) == 3
-    failure = CellFolder(tmp_path, plan.jobs[next(iter(progress.failed))].cell.key).failure()
-    assert failure["attempts"] == 2
-    log = CellFolder(tmp_path, plan.jobs[next(iter(progress.failed))].cell.key).log_file.read_text()
-    assert "Traceback" in log
+    assert [plan.jobs[key].values["task"] for key in progress.done] == ["nav2d"] * 2
+    folder = CellFolder(tmp_path, next(iter(progress.failed)))
+    assert folder.failure()["attempts"] == 2
+    assert "Traceback" in folder.log_file.read_text()
 
 
 @pytest.mark.slow
 def test_a_worker_that_is_killed_costs_nothing(tmp_path):
     """Killed in the middle of a run: a new one goes on, and the numbers are the same."""
-    plan = plan_tiny(methods=("orca_np",), steps=300)
+    plan = plan_tiny(recipes=("orca_np",), steps=300)
     (cell,) = plan.cells
 
     class Murderous(LocalBackend):
@@ -171,7 +161,7 @@ import sys
 from pathlib import Path
 sys.path.insert(0, {tests!r})
 from experiments.tiny_studies import plan_tiny, sweep_here
-progress = sweep_here(plan_tiny(methods=("orca_np", "ot"), steps=600), Path({out!r}), jobs=2, checkpoint_minutes=0)
+progress = sweep_here(plan_tiny(recipes=("orca_np", "ot"), steps=600), Path({out!r}), jobs=2, checkpoint_minutes=0)
 print("complete" if progress.complete else progress.failed)
 """
 
@@ -180,7 +170,7 @@ print("complete" if progress.complete else progress.failed)
 def test_a_sweep_that_is_killed_goes_on(tmp_path):
     out = tmp_path / "out"
     code = SWEEP.format(tests=str(Path(__file__).parent.parent), out=str(out))
-    plan = plan_tiny(methods=("orca_np", "ot"), steps=600)
+    plan = plan_tiny(recipes=("orca_np", "ot"), steps=600)
     folders = [CellFolder(out, cell.key) for cell in plan.cells]
     first = subprocess.Popen([sys.executable, "-c", code])
     until = time.monotonic() + 60
@@ -202,7 +192,7 @@ LONG = 3000
 
 
 def test_a_sweep_that_is_asked_to_stop_saves(tmp_path):
-    plan = plan_tiny(methods=("orca_np",), steps=LONG)
+    plan = plan_tiny(recipes=("orca_np",), steps=LONG)
     folder = CellFolder(tmp_path, plan.cells[0].key)
     progress = sweep_study(
         plan, tmp_path, lambda: LocalBackend(tmp_path, 1), stop=lambda: folder.steps() > 60
@@ -216,7 +206,7 @@ def test_a_sweep_that_is_asked_to_stop_saves(tmp_path):
 
 
 def test_two_sweeps_do_not_meet(tmp_path):
-    plan = plan_tiny(methods=("orca_np",))
+    plan = plan_tiny(recipes=("orca_np",))
     with (
         FolderLock(tmp_path / "sweep.lock", "x"),
         pytest.raises(FolderInUseError, match=rf"is in use by process {os.getpid()} on .*--wait"),
@@ -226,7 +216,7 @@ def test_two_sweeps_do_not_meet(tmp_path):
 
 def test_a_lock_is_waited_for(tmp_path):
     code = (
-        "import sys, time; from pathlib import Path; from orcalign.experiments.folder_lock import FolderLock\n"
+        "import sys, time; from pathlib import Path; from orcalign.experiments.cells import FolderLock\n"
         "with FolderLock(Path(sys.argv[1]), 'x'):\n  print('held', flush=True)\n  time.sleep(1)"
     )
     other = subprocess.Popen([sys.executable, "-c", code, str(tmp_path / "lock")], stdout=subprocess.PIPE)
@@ -260,37 +250,24 @@ def test_another_version_is_named(swept, tmp_path):
     assert "made by orcalign 0.0.7" in progress.failed[plan.cells[1].key]
 
 
-def test_a_half_that_was_not_kept_is_said(tmp_path):
-    """Swept as part of another study, which needed no half."""
-    alone = plan_tiny(methods=("temporal_ot",))
-    assert sweep_here(alone, tmp_path).complete
-    progress = sweep_here(plan_tiny(), tmp_path, retries=0)
-    assert "gone beyond step 90" in next(iter(progress.failed.values()))
-
-
 class Instant:
     """A backend that does at once nothing but write results: for sweeps of many cells."""
 
     slots = 50
 
-    def __init__(self, out, plan):
-        self.out, self.plan, self.given, self.orders = out, plan, [], []
+    def __init__(self, out):
+        self.out, self.given, self.orders = out, [], []
 
     def submit(self, order):
-        needs = self.plan.jobs[order.id].needs
-        assert needs is None or job_is_done(self.out, self.plan.jobs[needs])
         self.orders.append(order)
-        self.given.append(order.id)
+        self.given.append(order.key)
 
     def answer(self, timeout):
         order = self.orders.pop()
         folder = CellFolder(self.out, order.key)
         folder.path.mkdir(parents=True, exist_ok=True)
-        if order.until is not None:
-            folder.halfway(order.until).mkdir()
-        else:
-            folder.write_done({"key": order.key, "values": order.values})
-        return Answer(order.id, done=True)
+        folder.write_done({"key": order.key, "values": order.values})
+        return Answer(order.key, done=True)
 
     def stop(self):
         pass
@@ -299,15 +276,16 @@ class Instant:
         pass
 
 
-def test_prerequisites_come_first_and_nothing_twice(tmp_path):
+def test_nothing_is_run_twice(tmp_path):
     plan = plan_study(tiny_study(seeds=20))
-    backend = Instant(tmp_path, plan)
+    backend = Instant(tmp_path)
     assert sweep_study(plan, tmp_path, lambda: backend).complete
-    assert len(backend.given) == len(set(backend.given)) == len(plan.jobs)
+    assert backend.given == list(plan.jobs)
+    assert len(plan.jobs) == 60
 
 
 def test_the_state_of_ten_thousand_cells_is_read_in_seconds(tmp_path):
-    plan = plan_study(tiny_study(methods=("orca_np", "ot"), seeds=5000))
+    plan = plan_study(tiny_study(recipes=("orca_np", "ot"), seeds=5000))
     result = json.dumps({"format": 1, "orcalign": sweep_module.__version__, "last": {"returns": [0] * 10}})
     for cell in plan.cells:
         folder = CellFolder(tmp_path, cell.key)

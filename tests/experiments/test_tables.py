@@ -8,25 +8,25 @@ import numpy as np
 import pytest
 from matplotlib.figure import Figure
 
-from orcalign.experiments.cell_folder import CellFolder
+from orcalign.experiments.cells import CellFolder
 from orcalign.experiments.planning import plan_study
 from orcalign.experiments.results import read_results
-from orcalign.experiments.shipped import STUDIES
+from orcalign.experiments.study import find_study
 from orcalign.experiments.table_formats import FORMATS
 from orcalign.experiments.tables import AVERAGE, make_table
 from orcalign.report.study_plots import KINDS, curves, plot_study
 
 PLAN = plan_study(
-    STUDIES["misaligned"],
+    find_study("misaligned"),
     seeds=2,
-    only={"task": ["door-close", "push", "window-open"], "method": ["orca_progress", "orca", "ot"]},
+    only={"task": ["door-close", "push", "window-open"], "recipe": ["orca_progress", "orca", "ot"]},
 )
 EXPERT = 20.0
 
 
 def returns_of(cell):
-    """Ten episodes; what they are worth depends on method, task and seed."""
-    level = {"orca_progress": 18, "orca": 10, "ot": 1}[cell.values["method"]]
+    """Ten episodes; what they are worth depends on recipe, task and seed."""
+    level = {"orca_progress": 18, "orca": 10, "ot": 1}[cell.values["recipe"]]
     return [level + (k + int(cell.values["seed"])) % 3 for k in range(10)]
 
 
@@ -52,7 +52,7 @@ def whole(tmp_path):
 
 def test_means_and_errors_by_hand(whole):
     table = make_table(read_results(PLAN, whole))
-    cells = [c for c in PLAN.cells if (c.values["task"], c.values["method"]) == ("push", "orca")]
+    cells = [c for c in PLAN.cells if (c.values["task"], c.values["recipe"]) == ("push", "orca")]
     episodes = [value / EXPERT for cell in cells for value in returns_of(cell)]
     entry = table.entries["push", "orca"]
     assert len(episodes) == 20
@@ -71,7 +71,7 @@ def test_the_paper_stands_beside_ours(whole):
     assert table.of_paper("door-close", "orca") == (0.88, 0.01)
     # The paper's average is over ten tasks, and this one over three.
     assert table.of_paper(AVERAGE, "ot") is None
-    ten = make_table(read_results(plan_study(STUDIES["misaligned"]), whole))
+    ten = make_table(read_results(plan_study(find_study("misaligned")), whole))
     assert ten.of_paper(AVERAGE, "ot") == (0.04, 0.01)
     assert table.of_paper("door-close", "orca_progress") is None
     text = FORMATS["md"](table)
@@ -159,12 +159,12 @@ def test_plots_of_whole_and_empty_studies(whole, tmp_path_factory, kind):
 
 
 def test_curves_have_steps_below_each_lowest_panel(tmp_path):
-    plan = plan_study(STUDIES["misaligned"], seeds=1, only={"method": ["orca_progress"]})
+    plan = plan_study(find_study("misaligned"), seeds=1, only={"recipe": ["orca_progress"]})
     cells = plan.cells[:7]
     for cell in cells:
         write(tmp_path, cell)
-    only = {"method": ["orca_progress"], "task": [cell.values["task"] for cell in cells]}
-    runs = read_results(plan_study(STUDIES["misaligned"], seeds=1, only=only), tmp_path)
+    only = {"recipe": ["orca_progress"], "task": [cell.values["task"] for cell in cells]}
+    runs = read_results(plan_study(find_study("misaligned"), seeds=1, only=only), tmp_path)
     figure = Figure()
     curves(figure, runs, make_table(runs), "normalised")
     shown = [axis.xaxis.get_tick_params()["labelbottom"] for axis in figure.axes if axis.get_visible()]

@@ -16,11 +16,11 @@ SETTINGS = {
 }
 
 
-def tiny_study(methods=("orca", "orca_np", "temporal_ot"), tasks=("nav2d",), steps=180, seeds=1, **settings):
+def tiny_study(recipes=("orca", "orca_np", "temporal_ot"), tasks=("nav2d",), steps=180, seeds=1, **settings):
     return Study(
         "tiny",
         "a study for tests",
-        {"method": methods, "task": tasks},
+        {"recipe": recipes, "task": tasks},
         budgets={"laptop": Budget(steps, seeds)},
         settings={**SETTINGS, **settings},
     )

@@ -222,7 +222,7 @@ def test_nothing_is_wider_than_the_screen(
 
 
 def test_a_wide_table_is_not_cut_off_on_a_laptop(chromium: Any, tmp_path: Path) -> None:
-    """Seven methods with the paper's values: two such tables do not fit side by side."""
+    """Seven recipes with the paper's values: two such tables do not fit side by side."""
     stored = Path(__file__).parents[2] / "results" / "misaligned-whole.json"
     screen = visit(chromium, write_study_page(load_results(stored), tmp_path / "misaligned.html"))
     screen.size(1200, 740, touch=False)

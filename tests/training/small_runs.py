@@ -1,29 +1,33 @@
 """Runs that take seconds: nav2d, tiny networks, every kind of change of the reward."""
 
 import json
-from dataclasses import replace
 from pathlib import Path
 
+from orcalign import config
 from orcalign.training import RunFolder, Training, start_run
 from orcalign.training.checkpoint import Checkpoints
-from orcalign.training.presets import config as config_of
+
+SMALL = {
+    "agent.hidden": 16,
+    "agent.batch": 16,
+    "collect.learning_starts": 60,
+    "collect.random_steps": 60,
+    "collect.relabel_every": 3,
+    "collect.replay": 300,
+    "evaluation.eval_every": 150,
+    "evaluation.eval_episodes": 3,
+    "evaluation.eval_shown": 1,
+}
 
 
 def small_config(steps=420, **reward):
     """14 episodes of 30 steps, with two stages, a falling temperature, and two evaluations in between."""
-    config = config_of("nav2d", recipe="orca_np")
     given = {
         "pretrain": "temporal_ot", "temperature": "1.0:0.3", "critic_only": 0.2, "context": 3,
-        "calibration_episodes": 5, **reward,
+        "calibration_episodes": 5, "keep_replay": True, **reward,
     }  # fmt: skip
-    return replace(
-        config,
-        steps=steps,
-        reward=replace(config.reward, **given),
-        agent=replace(config.agent, hidden=16, batch=16, actor_every=2, policy_average=0.05),
-        collect=replace(config.collect, learning_starts=60, random_steps=60, relabel_every=3, replay=300),
-        evaluation=replace(config.evaluation, eval_every=150, eval_episodes=3, eval_shown=1),
-    )
+    settings = {"steps": steps, **SMALL, **{f"reward.{name}": value for name, value in given.items()}}
+    return config("nav2d", recipe="orca_np", settings=settings)
 
 
 def run_to_end(folder: Path, config=None, workers=0, **settings) -> RunFolder:

@@ -45,6 +45,18 @@ def test_the_episode_is_played_with_the_weights_that_the_schedule_says():
     assert played == {k: max(0, k - 1) for k in range(10)}
 
 
+@pytest.mark.parametrize(("agent", "spread"), [("drqv2", 0.25), ("sac", 1.0)])
+def test_a_policy_with_a_spread_of_its_own_is_given_noise_of_variance_1(agent, spread):
+    """Others are given the schedule's, here halfway from 0.4 to 0.1."""
+    from orcalign.agents import switch_agent
+    from orcalign.training.schedule import Schedule
+
+    config = small_config(steps=300)
+    schedule = Schedule(replace(config, agent=switch_agent(config.agent, agent)), agent_steps=30)
+    orders = [one for one in schedule.give(150, dict) if one.evaluation is None]
+    assert [one.noise for one in orders] == [pytest.approx(spread)] * 2
+
+
 def test_evaluations_come_at_the_start_every_so_often_and_at_the_end(in_process):
     assert [record["step"] for record in in_process.records("evaluation")] == [0, 150, 300, 420]
 
@@ -59,7 +71,7 @@ def test_a_checkpoint_is_chosen_on_seeds_that_are_not_reported(in_process):
     assert [o.show for o in orders] == [True] + 7 * [False]
     records = list(in_process.records("evaluation"))
     assert all(len(record["returns"]) == record["episodes"] == 3 for record in records)
-    there = [record["choosing_coverage"] for record in records]
+    there = [record["choosing"] for record in records]
     assert there != [record["coverage"] for record in records]
     assert [record["best"] for record in records] == [
         one > max([-1.0, *there[:k]]) for k, one in enumerate(there)
@@ -71,7 +83,7 @@ def test_without_episodes_to_choose_by_the_reported_ones_choose(tmp_path):
     run = run_to_end(
         tmp_path / "run", replace(config, evaluation=replace(config.evaluation, eval_choosing=0))
     )
-    assert all(record["choosing_coverage"] == record["coverage"] for record in run.records("evaluation"))
+    assert all(record["choosing"] == record["coverage"] for record in run.records("evaluation"))
 
 
 def test_episodes_that_no_checkpoint_needs_are_deleted(in_process, tmp_path):

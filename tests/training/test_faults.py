@@ -78,7 +78,7 @@ def test_a_collector_that_is_killed(tmp_path):
 def test_a_collector_that_cannot_begin_says_why(tmp_path):
     config = small_config()
     run = start_run(config, tmp_path / "run")
-    demo = run.demo_folder / "demo-0"
+    demo = run.path / "demo" / "demo-0"
     for path in demo.iterdir():
         path.write_bytes(b"")
     with pytest.raises((ValueError, OSError)):

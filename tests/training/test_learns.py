@@ -4,13 +4,13 @@ from dataclasses import replace
 
 import pytest
 
-from orcalign.experiments.methods import METHODS
-from orcalign.training import Training, preset, start_run
+from orcalign.training import Training, start_run
+from orcalign.training.presets import config as config_of
 
 
-def learning_config(seed, **reward):
+def learning_config(seed, recipe="orca_np", **reward):
     """Two corners to pass before the last one; the straight way there is another."""
-    config = preset("laptop", "nav2d-order")
+    config = config_of("nav2d-order", recipe=recipe)
     return replace(
         config,
         steps=5000,
@@ -45,11 +45,9 @@ def test_orca_teaches_the_order_of_the_video(tmp_path):
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", [1, 2, 3, 4])
 def test_progress_teaches_it_on_every_seed(tmp_path, seed):
-    """With reward and agent of the method as it ships; hidden units, noise and learning rate are this small world's."""
-    method = METHODS["orca_progress"]
-    config = learning_config(seed, **method.reward)
-    agent = {**method.agent, "learning_rate": config.agent.learning_rate, "n_step": 5}
-    config = replace(config, agent=replace(config.agent, **agent))
+    """With reward and agent of the recipe as it ships; hidden units, noise and learning rate are this small world's."""
+    config, shipped = learning_config(seed, "orca_progress"), config_of("nav2d-order").agent
+    config = replace(config, agent=replace(config.agent, gamma=shipped.gamma, n_step=5))
     before, after = success_before_and_after(tmp_path / "run", config)
     assert before == 0
     assert after >= 0.9

@@ -2,19 +2,22 @@
 
 from dataclasses import replace
 
-import mujoco
 import numpy as np
 import pytest
-from orcalign.rewards.journey import COLUMNS
 from training.small_runs import run_to_end, small_config
 
-from orcalign.envs import TASKS, eval_seed, find_suite, make, train_seed
+from orcalign import config as config_of
+from orcalign.costs.objects import ObjectModel
+from orcalign.costs.objects.journey import COLUMNS
+from orcalign.envs import TASKS, eval_seed, make, train_seed
 from orcalign.envs.experts import make_expert, play
 from orcalign.envs.making import build, with_frames
-from orcalign.experiments.axes import AXES
-from orcalign.rewards import ObjectView
-from orcalign.training import preset, start_run
-from orcalign.training.setup import make_reward
+from orcalign.training import start_run
+
+
+def video_reward(config, folder):
+    """The reward of the run's last stage."""
+    return start_run(config, folder).reward().parts[-1]
 
 
 @pytest.mark.parametrize(
@@ -31,11 +34,10 @@ from orcalign.training.setup import make_reward
 )
 def test_the_object_is_found_in_real_pictures(task, places, tmp_path):
     """Shifts are those of the things themselves, to a pixel or so, though nothing but pictures is looked at."""
-    config = AXES["method"].change(preset("laptop", task), "orca_progress")
+    config = config_of(task)
     assert (config.encoder.look, config.collect.frame_size) == ("object", 192)
-    run = start_run(config, tmp_path / "run")
-    reward = make_reward(config, run.demo_folder)
-    assert isinstance(reward.encoder, ObjectView)
+    reward = video_reward(config, tmp_path / "run")
+    assert isinstance(reward.model, ObjectModel)
     assert reward.encoder.side == 72
     finder = reward.encoder.finder
     assert finder.find(reward.demos[0].frames[0]) == (((0, 0), True),) * len(places)
@@ -69,10 +71,8 @@ def test_the_object_is_found_in_real_pictures(task, places, tmp_path):
 @pytest.mark.parametrize("task", ["stick-push", "basketball"])
 def test_what_is_taken_away_is_followed_in_real_pictures(task, tmp_path):
     """In an expert's episode it is seen where it is, and ends where the demo brings it; left alone it does not."""
-    config = AXES["method"].change(preset("laptop", task), "orca_progress")
-    run = start_run(config, tmp_path / "run")
-    reward = make_reward(config, run.demo_folder)
-    view, costs = reward.encoder, reward.frame_costs[0]
+    model = video_reward(config_of(task), tmp_path / "run").model
+    view, costs = model.encoder, model.costs
     (journey,) = view.finder.journeys
     assert (journey.goal is not None) == (task == "basketball"), "the flask always stands in the same place"
     env, spec = build(TASKS[task], pictures=True)
@@ -90,17 +90,12 @@ def test_what_is_taken_away_is_followed_in_real_pictures(task, tmp_path):
 
 
 def test_where_things_go_and_what_changed_can_be_left_out(tmp_path):
-    laptop = preset("laptop", "basketball")
-    demo = start_run(AXES["method"].change(laptop, "orca_progress"), tmp_path / "run").demo_folder
     asked = {}
-    for method in ("orca_progress", "progress_not_followed", "progress_squares"):
-        reward = make_reward(AXES["method"].change(laptop, method), demo)
-        costs = reward.frame_costs[0]
-        asked[method] = len(reward.encoder.finder.things), len(costs._changes), len(costs._journeys)
+    for look in ("object", "change", "square"):
+        model = video_reward(config_of("basketball", settings={"encoder.look": look}), tmp_path / look).model
+        asked[look] = len(model.encoder.finder.things), len(model.costs._changes), len(model.costs._journeys)
     # Of two things one is the goal, if it is known that the other is brought there.
-    assert asked == {
-        "orca_progress": (2, 1, 1), "progress_not_followed": (2, 2, 0), "progress_squares": (2, 0, 0)
-    }  # fmt: skip
+    assert asked == {"object": (2, 1, 1), "change": (2, 2, 0), "square": (2, 0, 0)}
 
 
 def off_line(known, shifts):
@@ -116,32 +111,5 @@ def test_where_no_object_stands_elsewhere_whole_pictures_are_compared(tmp_path):
     plain = run_to_end(tmp_path / "plain", config)
     notes = [record["text"] for record in run.records("note")]
     assert notes[0].startswith("whole pictures are compared: no object was found in the first frames")
-    assert run.facts["object_view"] is False
     rewards = [[one["reward"] for one in each.records("episode")] for each in (run, plain)]
     assert rewards[0] == rewards[1]
-
-
-def test_the_worst_of_finer_places_sees_a_lock_that_is_not_turned(tmp_path):
-    """The expert's last picture, and the same with the lock put back: how many times as far from the demo."""
-    config = preset("laptop", "door-lock")
-    coarse, fine = (AXES["method"].change(config, name) for name in ("orca_progress", "progress_fine"))
-    run = start_run(fine, tmp_path / "run")
-    env, spec = build(TASKS["door-lock"], pictures=True)
-    env = with_frames(env, spec, "fast", 192)
-    env.reset(seed=eval_seed(1))
-    physics = env.unwrapped
-    begun = physics.data.qpos[9:].copy()
-    frames = play(make_expert("door-lock", env), env, spec, eval_seed(1), pictures=True).frames
-    physics.data.qpos[9:] = begun
-    mujoco.mj_forward(physics.model, physics.data)
-    renderer = find_suite(spec.suite).renderer(physics, spec, "fast", 192)
-    episode = np.stack([frames[0], frames[-1], renderer.render()])
-    renderer.close()
-    env.close()
-    times = []
-    for one in (coarse, fine):
-        reward = make_reward(one, run.demo_folder)
-        done, undone = reward.frame_costs[0](reward.encoder(episode))[1:, -1]
-        times.append(undone / done)
-    assert times[1] > times[0] > 1
-    assert times[1] > 1.5

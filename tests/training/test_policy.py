@@ -9,10 +9,13 @@ from training.small_runs import run_to_end, small_config
 
 import orcalign
 from orcalign.envs import eval_seed, make
+from orcalign.rewards import Rollout
 from orcalign.training import LoadedPolicy, load_policy, start_run
-from orcalign.training.checkpoint import Checkpoints, read_policy
+from orcalign.training.checkpoint import Checkpoints, read_arrays
 from orcalign.training.collector import Order, rescale
-from orcalign.training.setup import make_collector, make_reward
+from orcalign.training.evaluation import read_shown
+from orcalign.training.players import make_collector
+from orcalign.training.policy import policy_parts
 
 
 @pytest.fixture(scope="module")
@@ -21,8 +24,8 @@ def run(tmp_path_factory):
     # With this seed the first policy does not push into a wall, where all episodes would look the same.
     config = replace(config, seed=3, evaluation=replace(config.evaluation, eval_shown=2))
     made = run_to_end(tmp_path_factory.mktemp("runs") / "run", config)
-    with np.load(made.path / "evaluations" / "0000000000.npz", allow_pickle=False) as kept:
-        assert not np.array_equal(kept["cost_0"], kept["cost_1"])
+    (one, _), (other, _) = read_shown(made.path / "evaluations" / "0000000000.npz")
+    assert not np.array_equal(one["cost_0"], other["cost_0"])
     return made
 
 
@@ -48,23 +51,23 @@ def test_it_acts_as_the_evaluation_did(run, which):
     evaluations = list(run.records("evaluation"))
     record = [one for one in evaluations if which == "last" or one["best"]][-1]
     assert policy.step == record["step"]
-    reward = make_reward(run.config, run.demo_folder)
-    with np.load(run.path / "evaluations" / f"{record['step']:010d}.npz", allow_pickle=False) as kept:
-        for k in range(2):
-            _, frames, successes = play(policy, eval_seed(k))
-            assert successes == record["returns"][k]
-            np.testing.assert_array_equal(reward.frame_costs[0](reward.encoder(frames)), kept[f"cost_{k}"])
+    reward = run.reward()
+    for k, (evidence, _) in enumerate(read_shown(run.path / "evaluations" / f"{record['step']:010d}.npz")):
+        _, frames, successes = play(policy, eval_seed(k))
+        assert successes == record["returns"][k]
+        seen = reward.observe(Rollout(len(frames), frames))
+        np.testing.assert_array_equal(seen["cost_0"], evidence["cost_0"])
 
 
 def test_the_last_policy_is_that_of_the_last_checkpoint(run):
     tensors = Checkpoints(run.path / "checkpoints").latest().tensors
-    for name, weight in read_policy(run.path / "policy-last.safetensors")[0].items():
+    for name, weight in policy_parts(*read_arrays(run.path / "policy-last.safetensors"))[0].items():
         np.testing.assert_array_equal(weight, tensors[f"agent/{name}"])
 
 
 def test_actions_are_those_of_the_collector_bit_by_bit(run):
-    collector = make_collector(run.config, run.demo_folder)
-    weights, _ = read_policy(run.path / "policy-last.safetensors")
+    collector = make_collector(run.config, run.path)
+    weights, _ = policy_parts(*read_arrays(run.path / "policy-last.safetensors"))
     episode = collector.play(Order(0, eval_seed(1), weights, evaluation=300))
     collector.close()
     actions, *_ = play(load_policy(run.path), eval_seed(1))
@@ -73,7 +76,7 @@ def test_actions_are_those_of_the_collector_bit_by_bit(run):
 
 
 def test_actions_are_in_the_units_of_the_environment(run):
-    weights, about = read_policy(run.path / "policy-last.safetensors")
+    weights, about = read_arrays(run.path / "policy-last.safetensors")
     wide = {**about["world"], "action_low": [-3.0, 0.0], "action_high": [3.0, 1.0]}
     state = np.array([0.2, 0.3, 0.0, 0.5], np.float32)
     plain = load_policy(run.path)(state)
@@ -115,5 +118,5 @@ def test_a_damaged_policy(run, tmp_path, damage):
     path = copied / "policy-last.safetensors"
     data = {"cut": path.read_bytes()[:-40], "empty": b"", "foreign": b"not a policy at all"}[damage]
     path.write_bytes(data)
-    with pytest.raises(ValueError, match="is not a policy that orcalign wrote"):
+    with pytest.raises(ValueError, match="is not a file that orcalign wrote"):
         load_policy(copied)

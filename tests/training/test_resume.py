@@ -1,6 +1,7 @@
 """Killed at any moment, a run goes on and ends with the same bits."""
 
 import itertools
+import json
 import os
 import random
 import signal
@@ -123,20 +124,17 @@ def test_stopped_on_request(uninterrupted, tmp_path):
     assert_same(uninterrupted, resume_to_end(run.path))
 
 
-def test_a_first_stage_that_ends_by_itself_ends_there_after_a_restart_too(tmp_path):
-    """It ends long before the half of the run, and after the restart."""
-    config = small_config(steps=1500, pretrain="auto")
+@pytest.mark.parametrize("stopped_at", [3, 9])
+def test_a_second_stage_with_an_empty_replay_is_the_same_after_a_restart(tmp_path, stopped_at):
+    """The networks go on, replay and optimisers begin anew; stopped before the switch and after it."""
+    config = small_config(keep_replay=False)
     whole = run_to_end(tmp_path / "whole", config)
-    (switched,) = (
-        record["step"] for record in whole.records("note") if "the reward is now orca" in record["text"]
-    )
-    assert switched < 750
     run = start_run(config, tmp_path / "stopped")
     training = Training(run, 0, "cpu")
-    answers = itertools.chain([False] * 14, itertools.repeat(True))
+    answers = itertools.chain([False] * 2 * stopped_at, itertools.repeat(True))
     assert not training.go(lambda: next(answers))
     training.close()
-    assert training.learner.labels.number == 0
+    assert training.reward.stage == (stopped_at > 7)
     assert_same(whole, resume_to_end(run.path))
 
 
@@ -182,17 +180,28 @@ def test_opening_a_run_again_keeps_what_its_first_episodes_calibrated(tmp_path):
         steps=240, pretrain=None, matcher="orca_progress", calibrated=True, temperature="1.0"
     )
     run = run_to_end(tmp_path / "run", config)
-    found = run.facts["matcher_settings"]
+    found = run.reward().state()
     from_the_demo_alone = Training(start_run(config, tmp_path / "fresh"), 0, "cpu")
     from_the_demo_alone.close()
-    assert from_the_demo_alone.run.facts["matcher_settings"] != found
-    assert resume_to_end(run.path).facts["matcher_settings"] == found
+    assert from_the_demo_alone.run.reward().state() != found
+    assert resume_to_end(run.path).reward().state() == found
 
 
 def test_another_demo_is_refused(tmp_path):
     run = run_to_end(tmp_path / "run", small_config(steps=60))
-    other = start_run(small_config(steps=60), tmp_path / "other")
-    other.add_facts(demo_hash="another")
-    (tmp_path / "run" / "run.json").write_bytes((tmp_path / "other" / "run.json").read_bytes())
+    facts = json.loads((run.path / "run.json").read_text())
+    (run.path / "run.json").write_text(json.dumps({**facts, "demo_hash": "another"}))
     with pytest.raises(ValueError, match="not the one that the run began with"):
         Training(RunFolder(run.path), 0, "cpu")
+
+
+def test_a_run_of_an_earlier_version_is_refused_by_its_name(tmp_path):
+    run = run_to_end(tmp_path / "run", small_config(steps=60))
+    facts = json.loads((run.path / "run.json").read_text())
+    facts["versions"]["orcalign"] = "0.1.0"
+    (run.path / "run.json").write_text(json.dumps(facts))
+    (run.path / "reward.json").unlink()
+    with pytest.raises(
+        ValueError, match=r"was made by orcalign 0\.1\.0, and this is .* use orcalign 0\.1\.0"
+    ):
+        RunFolder(run.path)

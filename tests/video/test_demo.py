@@ -255,7 +255,7 @@ class TestSaving:
         ({"frames": np.zeros((0, 4, 4, 3), np.uint8)}, r"\[0, 4, 4, 3\]"),
         ({"fps": 0}, "fps=0"),
         ({"fps": float("nan")}, "fps=nan"),
-        ({"render": "slow"}, "Unknown render 'slow'; known: fast, paper, unknown"),
+        ({"render": "slow"}, "render is 'slow'; Known: fast, paper, unknown"),
         ({"indices": (0,), "original_length": 4}, "2 frames but 1 indices"),
         ({"indices": (0, 4), "original_length": 4}, "index 4"),
         ({"extra": {"a": object()}}, "JSON"),

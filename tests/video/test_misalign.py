@@ -44,7 +44,7 @@ def test_every_task_is_in_the_table_above():
 
 
 def test_unknown_task_and_short_demo():
-    with pytest.raises(ValueError, match=r"'dor-open', did you mean 'door-open'\? Known: button-press"):
+    with pytest.raises(ValueError, match=r"'dor-open'; did you mean 'door-open'\? Known: button-press"):
         paper_misalignment("dor-open", 63)
     with pytest.raises(ValueError, match=r"Frame 61 .* 40 frames"):
         paper_misalignment("door-lock", 40)
@@ -185,12 +185,12 @@ def test_one_of_each_category():
 @pytest.mark.parametrize(
     ("make", "words"),
     [
-        (lambda: change_segments(20, "quick", []), "Unknown speed 'quick'; known: fast, slow"),
+        (lambda: change_segments(20, "quick", []), "speed is 'quick'; Known: fast, slow"),
         (lambda: change_segments(4, "fast", []), "4 frames cannot be split"),
         (lambda: change_segments(20, "fast", [(5, 2)]), "segments 0 to 4"),
         (lambda: change_segments(20, "fast", [(1, 2), (1, 3)]), "different segments"),
         (lambda: change_segments(20, "fast", [(1, 0)]), "factor"),
-        (lambda: random_misalignments(20, "x", np.random.default_rng(0)), "Unknown speed"),
+        (lambda: random_misalignments(20, "x", np.random.default_rng(0)), "speed is 'x'"),
     ],
 )
 def test_errors(make, words):

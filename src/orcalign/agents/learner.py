@@ -5,15 +5,16 @@ from __future__ import annotations
 import copy
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 import torch
 from torch import Tensor, nn
 
-from orcalign.agents.networks import Critic, initialise
+from orcalign.agents.networks import Critic, initialise, make_encoder
 from orcalign.agents.parameters import Adam, copied, load_tensors, load_weights, named_parameters
 from orcalign.agents.protocol import Batch
+from orcalign.agents.registry import find_agent
 from orcalign.agents.settings import AgentSettings
 
 ACTING = ("encoder", "actor")
@@ -23,30 +24,46 @@ HANDED_ON = ("encoder", "actor", "critic", "target")
 
 
 class Learner(ABC):
-    """Networks, optimisers and a generator. A subclass makes them and says what an update is.
+    """Networks, optimisers and a generator. A subclass says what an update is.
 
     Random numbers come from one generator on the agent's device and never from torch's global one; weights are
     drawn on the CPU, so that a seed means the same weights on every device.
     """
 
     def __init__(
-        self, settings: AgentSettings, networks: Mapping[str, nn.Module], seed: int, device: str
+        self,
+        settings: AgentSettings,
+        observation_shape: tuple[int, ...],
+        action_dim: int,
+        seed: int,
+        device: str,
+        **more: nn.Module,
     ) -> None:
+        """For observations (D,) or (C, H, W); ``more`` networks get an optimiser each, and are saved with the rest."""
         if not 0 <= seed < 2**63:
             raise ValueError(f"The seed is {seed}; it must be a whole number from 0 to 2^63 - 1.")
         self.settings = settings
+        self.encoder, features = make_encoder(observation_shape)
+        self.actor = find_agent(settings.agent).actor_class()(features, action_dim, settings)
+        self.critic = Critic(features, action_dim, settings)
+        networks = {"encoder": self.encoder, "actor": self.actor, "critic": self.critic, **more}
         weights = torch.Generator().manual_seed(seed)
         for network in networks.values():
             initialise(network, weights)
         self.device = device
         self.generator = torch.Generator(device)
         self.generator.manual_seed(int(torch.randint(2**62, (), generator=weights)))
-        self.target = cast(Critic, copy.deepcopy(networks["critic"])).requires_grad_(False)
+        self.target = copy.deepcopy(self.critic).requires_grad_(False)
         """The critics' slow copies, which keep them from chasing themselves."""
         self._networks = {
             name: network.to(device) for name, network in (*networks.items(), ("target", self.target))
         }
-        self._optimisers: dict[str, Adam] = {}
+        rate = settings.learning_rate
+        # What is worth seeing is learned from the critics' errors alone.
+        self.critic_optimiser = Adam({"encoder": self.encoder, "critic": self.critic}, rate)
+        self.actor_optimiser = Adam({"actor": self.actor}, rate)
+        self._optimisers = {"critic_adam": self.critic_optimiser, "actor_adam": self.actor_optimiser}
+        self._optimisers |= {f"{name}_adam": Adam({name: network}, rate) for name, network in more.items()}
 
     @abstractmethod
     def update(self, batch: Batch[Any], update_actor: bool = True) -> dict[str, Tensor]:

@@ -18,31 +18,14 @@ SMALLEST = 15
 """Pixels that the four convolutions need."""
 
 
-class Dense(nn.Module):
-    """Linear layer [B, inputs] → [B, outputs]; unlike torch's it draws nothing from the global generator."""
-
-    def __init__(self, inputs: int, outputs: int) -> None:
-        super().__init__()
-        self.weight = nn.Parameter(torch.empty(outputs, inputs))
-        self.bias = nn.Parameter(torch.empty(outputs))
-
-    def forward(self, x: Tensor) -> Tensor:
-        """[B, inputs] → [B, outputs]."""
-        return functional.linear(x, self.weight, self.bias)
+def dense(inputs: int, outputs: int) -> nn.Linear:
+    """[B, inputs] → [B, outputs]; unlike one that torch fills it draws nothing from the global generator."""
+    return nn.Linear(inputs, outputs, device="meta").to_empty(device="cpu")
 
 
-class Convolution(nn.Module):
-    """3x3 convolution [B, inputs, H, W] → [B, outputs, H', W']; draws nothing from the global generator."""
-
-    def __init__(self, inputs: int, outputs: int, stride: int) -> None:
-        super().__init__()
-        self.weight = nn.Parameter(torch.empty(outputs, inputs, 3, 3))
-        self.bias = nn.Parameter(torch.empty(outputs))
-        self.stride = stride
-
-    def forward(self, x: Tensor) -> Tensor:
-        """[B, inputs, H, W] → [B, outputs, H', W']."""
-        return functional.conv2d(x, self.weight, self.bias, self.stride)
+def convolution(inputs: int, outputs: int, stride: int) -> nn.Conv2d:
+    """[B, inputs, H, W] → [B, outputs, H', W'], of 3x3 pixels; draws nothing, either."""
+    return nn.Conv2d(inputs, outputs, 3, stride, device="meta").to_empty(device="cpu")
 
 
 class Norm(nn.Module):
@@ -63,7 +46,7 @@ class Trunk(nn.Module):
 
     def __init__(self, inputs: int, size: int) -> None:
         super().__init__()
-        self.dense = Dense(inputs, size)
+        self.dense = dense(inputs, size)
         self.norm = Norm(size)
 
     def forward(self, x: Tensor) -> Tensor:
@@ -80,11 +63,11 @@ def make_head(inputs: int, outputs: int, settings: AgentSettings) -> nn.Sequenti
     """[B, inputs] → [B, outputs], by two hidden layers and one that only adds up."""
     layers: list[nn.Module] = []
     for size in (inputs, settings.hidden):
-        layers.append(Dense(size, settings.hidden))
+        layers.append(dense(size, settings.hidden))
         if settings.layer_norm:
             layers.append(Norm(settings.hidden))
         layers.append(nn.ReLU(inplace=True))
-    return nn.Sequential(*layers, Dense(settings.hidden, outputs))
+    return nn.Sequential(*layers, dense(settings.hidden, outputs))
 
 
 class Actor(nn.Module):
@@ -128,18 +111,6 @@ class Critic(nn.Module):
         return torch.cat([head(both) for head in self.heads], dim=-1).T
 
 
-class StateEncoder(nn.Module):
-    """States are features already."""
-
-    def __init__(self, size: int) -> None:
-        super().__init__()
-        self.size = size
-
-    def forward(self, observations: Tensor) -> Tensor:
-        """[B, D] → [B, D]."""
-        return observations
-
-
 class ImageEncoder(nn.Module):
     """Four convolutions: uint8 [B, C, H, W] → features [B, size].
 
@@ -163,7 +134,7 @@ class ImageEncoder(nn.Module):
             *(
                 layer
                 for count, stride in zip(inputs, STRIDES, strict=True)
-                for layer in (Convolution(count, CHANNELS, stride), nn.ReLU(inplace=True))
+                for layer in (convolution(count, CHANNELS, stride), nn.ReLU(inplace=True))
             )
         )
         self.size = CHANNELS * math.prod((side - 3) // 2 + 1 - 6 for side in (height, width))
@@ -176,22 +147,23 @@ class ImageEncoder(nn.Module):
         return maps.permute(0, 2, 3, 1).flatten(1)
 
 
-def make_encoder(observation_shape: tuple[int, ...]) -> StateEncoder | ImageEncoder:
-    """The encoder for states (D,) or images (C, H, W); its ``size`` is that of the features.
+def make_encoder(observation_shape: tuple[int, ...]) -> tuple[nn.Module, int]:
+    """The encoder for states (D,), which are features already, or images (C, H, W); and how many features it has.
 
-    >>> make_encoder((40,)).size
-    40
+    >>> make_encoder((40,))
+    (Identity(), 40)
     """
-    return (
-        StateEncoder(*observation_shape) if len(observation_shape) == 1 else ImageEncoder(*observation_shape)
-    )
+    if len(observation_shape) == 1:
+        return nn.Identity(), observation_shape[0]
+    encoder = ImageEncoder(*observation_shape)
+    return encoder, encoder.size
 
 
 @torch.no_grad()
 def initialise(network: nn.Module, generator: torch.Generator) -> None:
     """Draw weights: orthogonal, biases zero, norms neutral.
 
-    >>> layer = Dense(3, 3)
+    >>> layer = dense(3, 3)
     >>> initialise(layer, torch.Generator().manual_seed(0))
     >>> torch.allclose(layer.weight @ layer.weight.T, torch.eye(3), atol=1e-6)
     True
@@ -200,8 +172,9 @@ def initialise(network: nn.Module, generator: torch.Generator) -> None:
         if isinstance(module, Norm):
             module.gain.fill_(1)
             module.shift.fill_(0)
-        elif isinstance(module, Dense | Convolution):
+        elif isinstance(module, nn.Linear | nn.Conv2d):
             # A convolution feeds a ReLU, which halves what passes.
-            gain = math.sqrt(2) if isinstance(module, Convolution) else 1
+            gain = math.sqrt(2) if isinstance(module, nn.Conv2d) else 1
             nn.init.orthogonal_(module.weight, gain, generator=generator)
+            assert module.bias is not None
             module.bias.fill_(0)

@@ -56,8 +56,8 @@ def copied(tensor: Tensor) -> Tensor:
 def smooth(target: nn.Module, network: nn.Module, share: float) -> None:
     """Move the target's weights by ``share`` of the way towards the network's.
 
-    >>> from orcalign.agents.networks import Dense, initialise
-    >>> target, network = Dense(2, 2), Dense(2, 2)
+    >>> from orcalign.agents.networks import dense, initialise
+    >>> target, network = dense(2, 2), dense(2, 2)
     >>> for net in (target, network):
     ...     initialise(net, torch.Generator().manual_seed(0))
     >>> _ = network.bias.data.fill_(1)
@@ -74,8 +74,8 @@ class Adam:
     It calls torch's fused kernel itself: `torch.optim.Adam` spends more time in Python than the kernel in
     arithmetic on networks as small as these, and has no state before its first step.
 
-    >>> from orcalign.agents.networks import Dense
-    >>> layer = Dense(1, 1)
+    >>> from orcalign.agents.networks import dense
+    >>> layer = dense(1, 1)
     >>> _ = layer.weight.data.fill_(1), layer.bias.data.fill_(0)
     >>> Adam({"layer": layer}, 0.1).step(layer(torch.ones(1, 1)).sum())
     >>> round(layer.weight.item(), 4), round(layer.bias.item(), 4)
@@ -95,7 +95,7 @@ class Adam:
         """Change the parameters so that ``loss`` falls. No other parameter's gradient is computed or kept."""
         self._apply(torch.autograd.grad(loss, self._parameters))
 
-    def apply(self, gradients: Mapping[nn.Parameter, Tensor]) -> None:
+    def apply(self, gradients: Mapping[Tensor, Tensor]) -> None:
         """Change the parameters by gradients that somebody else computed."""
         self._apply([gradients[parameter] for parameter in self._parameters])
 

@@ -35,10 +35,6 @@ class AgentEntry:
         found: type[AgentSettings] = _imported(self.settings)
         return found
 
-    def agent_class(self) -> Any:
-        """The agent's class."""
-        return _imported(self.agent)
-
     def actor_class(self) -> Any:
         """The class of the network that acts."""
         return _imported(self.actor)
@@ -114,7 +110,9 @@ def make_agent(
     (50, 5)
     """
     entry = _fitting(settings, observation_shape, action_dim)
-    agent: Agent = entry.agent_class()(settings, tuple(observation_shape), action_dim, seed, _checked(device))
+    agent: Agent = _imported(entry.agent)(
+        settings, tuple(observation_shape), action_dim, seed, _checked(device)
+    )
     return agent
 
 
@@ -134,8 +132,8 @@ def make_policy(
     from orcalign.agents.policy import Policy
 
     entry = _fitting(settings, observation_shape, action_dim)
-    encoder = make_encoder(tuple(observation_shape))
-    actor = entry.actor_class()(encoder.size, action_dim, settings)
+    encoder, features = make_encoder(tuple(observation_shape))
+    actor = entry.actor_class()(features, action_dim, settings)
     return Policy(encoder, actor, tuple(observation_shape), action_dim, _checked(device))
 
 

@@ -136,7 +136,7 @@ class Replay:
                 f"The new rewards have the shape {new.shape}, but {self.num_transitions} transitions are kept; "
                 f"give one reward for each transition of the {self.num_episodes} kept episodes, oldest first."
             )
-        _check_finite(new)
+        _check_finite(new, "reward of transition")
         self._rewards[self._rows()] = new
 
     def set_guides(self, guides: npt.ArrayLike) -> None:
@@ -248,7 +248,7 @@ class Replay:
                 f"The episode has {steps} steps, but the replay has room for {self.capacity}; "
                 f"give it a capacity of at least {steps}."
             )
-        _check_finite(rewards)
+        _check_finite(rewards, "reward of transition")
 
     def _checked_guides(self, guides: npt.ArrayLike, count: int) -> np.ndarray:
         new = np.asarray(guides, np.float32)
@@ -258,16 +258,13 @@ class Replay:
                 f"need {(count, self.guide_dim) if self.guide_dim else 'none'}; "
                 f"give K numbers for each observation of an episode, the final one included."
             )
-        if not np.isfinite(new).all():
-            first = int(np.flatnonzero(~np.isfinite(new).all(axis=1))[0])
-            raise ValueError(f"The guide of observation {first} is {new[first]}; guides must be finite.")
+        _check_finite(new, "guide of observation")
         return new
 
 
-def _check_finite(rewards: np.ndarray) -> None:
-    if not np.isfinite(rewards).all():
-        first = int(np.flatnonzero(~np.isfinite(rewards))[0])
+def _check_finite(numbers: np.ndarray, what: str) -> None:
+    if not np.isfinite(numbers).all():
+        first = int(np.argwhere(~np.isfinite(numbers))[0, 0])
         raise ValueError(
-            f"The reward of transition {first} is {rewards[first]}; rewards must be finite: "
-            f"look at the cost matrix that it came from."
+            f"The {what} {first} is {numbers[first]}; it must be finite: look at the cost matrix that it came from."
         )

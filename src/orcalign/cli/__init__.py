@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import re
 import sys
 import warnings
 from collections.abc import Callable, Sequence
 from typing import Any
+
+from orcalign import __version__
 
 
 def commands(words: Sequence[str] = ()) -> dict[str, Callable[..., None]]:
@@ -19,11 +20,10 @@ def commands(words: Sequence[str] = ()) -> dict[str, Callable[..., None]]:
         demo,
         doctor,
         evaluate,
-        methods,
+        lists,
         plot,
         report,
         score,
-        studies,
         sweep,
         table,
         tasks,
@@ -37,7 +37,7 @@ def commands(words: Sequence[str] = ()) -> dict[str, Callable[..., None]]:
         "eval": evaluate.evaluate,
         "report": report.report,
         "strip": report.strip,
-        "studies": studies.studies,
+        "studies": lists.studies,
         "sweep": sweep.sweep,
         "table": table.table,
         "plot": plot.plot,
@@ -47,7 +47,8 @@ def commands(words: Sequence[str] = ()) -> dict[str, Callable[..., None]]:
         "demo info": demo.info,
         "demo lint": demo.lint,
         "tasks": tasks.tasks,
-        "methods": methods.methods,
+        "matchers": lists.matchers,
+        "recipes": lists.recipes,
         "toy": report.toy,
         "doctor": doctor.doctor,
         "warmup": doctor.warmup,
@@ -59,8 +60,11 @@ def main(arguments: Sequence[str] | None = None) -> None:
     import tyro
 
     words = list(sys.argv[1:] if arguments is None else arguments)
-    # The field has another name, because `from` is a keyword of Python.
-    words = [re.sub(r"^--from(?==|$)", "--start-from", word) for word in words]
+    if words[:1] == ["--version"]:
+        print(f"orcalign {__version__}")
+        return
+    from orcalign.cli import train
+
     try:
         known, prog = commands(words), "orcalign"
     except (ValueError, OSError) as error:
@@ -77,8 +81,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
                 known,
                 prog=prog,
                 description="Turn one video into a reward, and the reward into a policy.",
-                args=words,
+                args=["--help" if word == "--help-all" else word for word in words],
                 config=(tyro.conf.OmitArgPrefixes,),
+                registry=train.text_settings(),
             )
     except (ValueError, OSError) as error:
         _fail(_one_line(error))

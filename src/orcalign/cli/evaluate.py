@@ -38,8 +38,8 @@ def evaluate(
     from orcalign.training.checkpoint import read_arrays
     from orcalign.training.collector import Order
     from orcalign.training.evaluation import known_expert_return, summarise
+    from orcalign.training.players import make_collector
     from orcalign.training.policy import WHICH, policy_file, policy_parts
-    from orcalign.training.setup import make_collector
     from orcalign.video import write_mp4
 
     require("episodes", episodes, at_least=1)

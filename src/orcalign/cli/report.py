@@ -64,7 +64,7 @@ def report(
 def is_run(name: str) -> bool:
     """Whether a folder is meant; refuses what is neither that nor a study."""
     from orcalign.checks import near_miss
-    from orcalign.experiments.shipped import STUDIES
+    from orcalign.experiments.study import STUDIES
 
     path = Path(name)
     if (path / "config.yaml").is_file():

@@ -37,7 +37,7 @@ def sweep(
 ) -> None:
     """Run a study: what is missing, nothing twice. Stop it and start it again as you like.
 
-    orcalign sweep misaligned --only task=door-close,method=orca_progress
+    orcalign sweep misaligned --only task=door-close,recipe=orca_progress
 
     Args:
         study: One of `orcalign studies`, or a YAML file.
@@ -58,8 +58,7 @@ def sweep(
     from orcalign.checks import require
     from orcalign.experiments.live import SweepView, summary
     from orcalign.experiments.planning import plan_study
-    from orcalign.experiments.shipped import find_study
-    from orcalign.experiments.study import parse_only
+    from orcalign.experiments.study import find_study, parse_only
     from orcalign.experiments.sweep import SweepSettings, read_progress, sweep_study
 
     chosen = find_study(study)
@@ -78,12 +77,9 @@ def sweep(
         progress = sweep_study(
             plan, folder, _backend(backend, folder, jobs, per_run, device), settings, view, stop
         )
-    for id, error in progress.failed.items():
-        key = plan.jobs[id].cell.key
-        print(
-            f"failed: {plan.jobs[id].cell.values}: {error} ({folder / 'cells' / key / 'log.txt'})",
-            file=sys.stderr,
-        )
+    for key, error in progress.failed.items():
+        log = folder / "cells" / key / "log.txt"
+        print(f"failed: {plan.jobs[key].values}: {error} ({log})", file=sys.stderr)
     print(summary(progress))
     again = f"orcalign {shlex.join(sys.argv[1:])}"
     if progress.stopped:
@@ -109,7 +105,7 @@ def _latency(folder: Path, dry_run: bool) -> None:
     from orcalign.experiments.latency import measure_latency, write_latency
 
     if dry_run:
-        print("1 measurement: the latency of every method, with and without encoding")
+        print("1 measurement: the latency of every matcher, with and without encoding")
         return
     path = write_latency(folder, measure_latency())
     print(f"numbers: {path}; see: orcalign table latency")
@@ -119,23 +115,24 @@ def _show_plan(progress: Progress) -> None:
     from rich.console import Console
     from rich.table import Table
 
-    from orcalign.experiments.cell_folder import CellFolder
-    from orcalign.experiments.live import job_steps, name_of, summary
+    from orcalign.experiments.cells import CellFolder
+    from orcalign.experiments.live import name_of, summary
 
     table = Table(box=None, padding=(0, 2, 0, 0))
     for heading in ("cell", "state", "steps", "run"):
         table.add_column(
             heading, no_wrap=heading == "cell", justify="right" if heading == "steps" else "left"
         )
-    for id, job in progress.plan.jobs.items():
-        folder = CellFolder(progress.out, job.cell.key)
-        state = "done" if id in progress.done else "missing"
+    left = 0
+    for key, cell in progress.plan.jobs.items():
+        folder = CellFolder(progress.out, key)
+        state = "done" if key in progress.done else "missing"
+        left += cell.config.steps if state == "missing" else 0
         if state == "missing" and folder.started():
             state = f"at step {folder.steps():,}"
         if state != "done" and folder.failed_file.is_file():
             state += ", failed before"
-        table.add_row(id, state, f"{job_steps(job):,}", name_of(job))
+        table.add_row(key, state, f"{cell.config.steps:,}", name_of(cell))
     console = Console()
     console.print(table)
-    left = sum(job_steps(job) for id, job in progress.plan.jobs.items() if id not in progress.done)
     console.print(f"{summary(progress)}: {left:,} agent steps", highlight=False)

@@ -43,8 +43,7 @@ def table(
         save: Write to this file instead of the screen.
         results: Also write the numbers of all runs to this small .json file, which works in the place of STUDY.
     """
-    from orcalign.experiments.joining import join_results
-    from orcalign.experiments.results_file import is_results_file, load_results, save_results
+    from orcalign.experiments.results_file import is_results_file, join_results, load_results, save_results
     from orcalign.experiments.table_formats import FORMATS
     from orcalign.experiments.tables import make_table
     from orcalign.files import require_writable, write_file
@@ -78,7 +77,7 @@ def table(
 def trains(study: str) -> bool:
     """Whether the study is a grid of runs; refuses names that are none."""
     from orcalign.experiments.results_file import is_results_file
-    from orcalign.experiments.shipped import find_study
+    from orcalign.experiments.study import find_study
 
     return is_results_file(study) or find_study(study).kind == "training"
 
@@ -95,8 +94,7 @@ def gathered(
     from orcalign.experiments.planning import plan_study
     from orcalign.experiments.results import read_results
     from orcalign.experiments.results_file import is_results_file, load_results
-    from orcalign.experiments.shipped import find_study
-    from orcalign.experiments.study import parse_only
+    from orcalign.experiments.study import find_study, parse_only
     from orcalign.experiments.sweep import recall
 
     given: dict[str, Any] = {"preset": preset, "steps": steps, "seeds": seeds}

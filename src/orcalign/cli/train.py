@@ -1,4 +1,4 @@
-"""orcalign train"""
+"""orcalign train: what the words say becomes settings, and `orcalign.config` makes the run of them."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ import os
 import shlex
 import shutil
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import asdict, dataclass, fields, is_dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 
 import tyro
 
@@ -24,70 +24,107 @@ STOPPING = "stopping after this episode; Ctrl-C again stops at once and goes bac
 
 
 def command(words: Sequence[str]) -> Callable[..., None]:
-    """The command with the defaults of the preset, or of the config file, that the words name."""
+    """The command, with an option for every field of the config that the words lead to."""
     if not words or words[0] != "train":
         return train
     find_own_modules()
-    from orcalign.agents import switch_agent
-    from orcalign.training.config_mapping import from_mapping
+    from orcalign.training.config import TrainConfig
+    from orcalign.training.config_mapping import field_types, from_mapping, to_mapping, with_settings
+    from orcalign.training.presets import config, plain_config
     from orcalign.training.run_folder import read_config
 
+    if {"-h", "--help"} & {*words}:
+        return first_page
     file, task = _value_of("--config", words), _value_of("--task", words)
+    preset, recipe = _value_of("--preset", words) or "laptop", _value_of("--recipe", words)
+    if file is not None and recipe is not None:
+        raise ValueError("--recipe and --config were both given; give one of them.")
+    # A field is the user's if its option was typed, whatever its value; names are the same in all sections.
+    named = {word.partition("=")[0].replace("_", "-") for word in words if word.startswith("--")}
+    given = [name for name in field_types() if {f"--{_option(name)}", f"--no-{_option(name)}"} & named]
+    # Which fields there are, and so which options, is for the agent to say.
+    agent = _value_of("--agent", words)
+    first = {} if agent is None else {"agent.agent": agent}
     if file is not None:
-        chosen = read_config(Path(file))
+        base = to_mapping(read_config(Path(file)))
+        default = with_settings(base, first)
     else:
-        name = _value_of("--preset", words) or "laptop"
-        chosen = _with_method(_defaults(name, task or "door-close", words), name, words)
-    # Each agent has options of its own.
-    agent = switch_agent(chosen.agent, _value_of("--agent", words) or chosen.agent.agent)
-    default = _unchecked(replace(chosen, agent=agent))
-    needs_task = file is None and task is None
+        default = plain_config(task or "door-close", preset, recipe, first)
 
-    def with_config(config, **rest):  # type: ignore[no-untyped-def]
-        train(config=from_mapping(asdict(config)), needs_task=needs_task, **rest)
+    def with_config(setting, **rest):  # type: ignore[no-untyped-def]
+        typed = {name: _at(setting, name) for name in given if name != "recipe"}
+        made = None
+        if file is not None:
+            made = from_mapping(with_settings(base, typed))
+        elif task is not None:
+            made = config(typed.pop("task"), preset, recipe, typed)
+        train(setting=made, **rest)
 
     # tyro reads signature and docstring; the defaults are known only now.
     import inspect
 
+    shown = _unchecked(TrainConfig, default)
     parameters = dict(inspect.signature(train, eval_str=True).parameters)
-    del parameters["needs_task"]
-    parameters["config"] = parameters["config"].replace(annotation=type(default), default=default)
+    parameters["setting"] = parameters["setting"].replace(annotation=type(shown), default=shown)
     with_config.__signature__ = inspect.Signature(list(parameters.values()))  # type: ignore[attr-defined]
     with_config.__annotations__ = {name: one.annotation for name, one in parameters.items()}
     with_config.__doc__ = train.__doc__
     return with_config
 
 
+def first_page(
+    *,
+    task: Annotated[str | None, tyro.conf.arg(metavar="TASK")] = None,
+    demo: Annotated[tuple[str, ...], tyro.conf.arg(metavar="FILE")] = (),
+    recipe: Annotated[str | None, tyro.conf.arg(metavar="NAME")] = None,
+    steps: Annotated[int | None, tyro.conf.arg(metavar="N")] = None,
+    seed: Annotated[int, tyro.conf.arg(metavar="N")] = 0,
+    out: Annotated[Path | None, tyro.conf.arg(metavar="RUN")] = None,
+    resume: Annotated[Path | None, tyro.conf.arg(metavar="RUN")] = None,
+    preset: Annotated[str, tyro.conf.arg(metavar="NAME")] = "laptop",
+) -> None:
+    """Train a policy from one video: orcalign train --task door-close
+
+    Ends with RUN/report.html. These are the options that people need; all: --help-all.
+
+    Args:
+        task: One of `orcalign tasks`, a Gymnasium id, or module:function.
+        demo: Videos to imitate; left out, the task's expert makes one.
+        recipe: One of `orcalign recipes`; left out, the preset's.
+        steps: Agent steps; left out, the preset's.
+        seed: Of networks, exploration and episodes.
+        out: Folder; left out, runs/TASK-RECIPE-seedN.
+        resume: Go on with this run.
+        preset: laptop, or paper (its exact protocol).
+    """
+
+
 def train(
     *,
-    config: Annotated[Any, tyro.conf.Suppress] = None,
-    preset: str = "laptop",
-    method: str | None = None,
-    config_file: Annotated[Path | None, tyro.conf.arg(name="config")] = None,
+    setting: Annotated[Any, tyro.conf.Suppress] = None,
+    recipe: str | None = None,
     out: Path | None = None,
     resume: Path | None = None,
+    preset: str = "laptop",
+    config_file: Annotated[Path | None, tyro.conf.arg(name="config")] = None,
     workers: str = "2",
     device: str = "auto",
     checkpoint_minutes: float = 2.0,
     wandb: bool = False,
     print_config: bool = False,
-    needs_task: Annotated[bool, tyro.conf.Suppress] = False,
 ) -> None:
     """Train a policy from one video, and show what it learned.
-
-    orcalign train --task door-close
 
     Ends with RUN/report.html: curves, and the policy beside the video. A run that was stopped or killed goes on where
     it was with --resume RUN, and ends with the same numbers as if nothing had happened.
 
     Args:
-        config: Every setting of the run.
-        preset: Where settings come from that are not given: laptop, or paper (its exact protocol).
-        method: One of those that studies compare, such as temporal_ot: its reward and what goes with it. Left out,
-            orca_progress with the preset laptop, unless --matcher names a reward.
+        setting: Every setting of the run.
+        recipe: One of `orcalign recipes`; left out, the preset's own, unless --matcher or --reward is given.
+        out: Folder of the run; left out, runs/TASK-RECIPE-seedN.
+        resume: Go on with the run in this folder, with the settings it began with.
+        preset: Settings that nothing else says: laptop, or paper (its exact protocol).
         config_file: Take settings from this file instead, such as the config.yaml of another run.
-        out: Folder of the run; left out, runs/TASK-METHOD-seedN.
-        resume: Go on with the run in this folder; settings are those it began with.
         workers: Collector processes, or Ray actors as in ray:8; 0 plays in the learner's own. Changes the time, not the
             result.
         device: Of the learner: auto, cpu, cuda or mps.
@@ -96,26 +133,24 @@ def train(
         print_config: Print the settings that would be used, and do nothing.
     """
     from orcalign.checks import require
-    from orcalign.training import start_run
-    from orcalign.training.run_folder import RunFolder, config_text
-    from orcalign.training.setup import choose_device, parse_workers
+    from orcalign.training.learner import choose_device
+    from orcalign.training.players import parse_workers
+    from orcalign.training.run_folder import RunFolder
+    from orcalign.training.start import default_folder, start_run
 
-    if method is not None and config_file is not None:
-        raise ValueError("--method and --config were both given; give one of them.")
     parse_workers(workers)
     require("checkpoint_minutes", checkpoint_minutes, at_least=0)
-    if resume is None and needs_task:
+    config: TrainConfig | None = RunFolder(resume).config if resume else setting
+    if config is None:
         raise ValueError("no task was given; say which: --task door-close (`orcalign tasks` lists them).")
     if print_config:
-        print(config_text(RunFolder(resume).config if resume else config), end="")
+        print(config.to_yaml(), end="")
         return
     choose_device(device)
     if resume is not None:
         run = RunFolder(resume)
     else:
-        where = (
-            out or Path("runs") / f"{config.task.replace(':', '-')}-{config.reward.matcher}-seed{config.seed}"
-        )
+        where = out or default_folder(config)
         RunFolder.require_free(where)
         _require_weights(config)
         run = start_run(config, where, shlex.join(["orcalign", *sys.argv[1:]]), _say)
@@ -145,41 +180,65 @@ def train(
     print(f"open {page}")
 
 
-def _defaults(name: str, task: str, words: Sequence[str]) -> TrainConfig:
-    """The preset; a task without a misaligned demo of its own is refused unless the words say which demo."""
-    from orcalign.training.presets import preset
-
-    return preset(name, task, any(_value_of(option, words) for option in ("--demo", "--demo-kind")))
+def _option(field: str) -> str:
+    return field.rpartition(".")[2].replace("_", "-")
 
 
-def _with_method(config: TrainConfig, preset: str, words: Sequence[str]) -> TrainConfig:
-    """The settings changed to those of a named method; one that is pretrained is here both halves of one run."""
-    from orcalign.experiments.axes import AXES
-    from orcalign.experiments.methods import METHODS
-
-    name = _value_of("--method", words)
-    if name is None and preset == "laptop" and _value_of("--matcher", words) is None:
-        name = "orca_progress"
-    if name is None:
-        return config
-    changed = AXES["method"].change(config, name)
-    first = METHODS[name].pretrained_on
-    return changed if first is None else replace(changed, reward=replace(changed.reward, pretrain=first))
+def _at(config: Any, field: str) -> Any:
+    for name in field.split("."):
+        config = getattr(config, name)
+    return config
 
 
-def _unchecked(config: Any) -> Any:
+def _unchecked(kind: Any, plain: Mapping[str, Any]) -> Any:
     """The same settings in classes without rules: tyro would put what they raise into a box with its own words."""
-    kind = type(config)
-    values = {one.name: getattr(config, one.name) for one in fields(kind)}
-    inner = {name: _unchecked(value) for name, value in values.items() if is_dataclass(value)}
+    from orcalign.training.config_mapping import is_section, section_class
+
+    hints, values, sections = get_type_hints(kind), dict(plain), {}
+    for name, hint in hints.items():
+        value = values.get(name)
+        if is_section(hint):
+            inner = section_class(name, hint, value or {})
+            values[name] = sections[name] = _unchecked(inner, value or {})
+            hints[name] = type(values[name])
+        elif name == "recipe":
+            # The command has an option of that name, which does more.
+            hints[name] = Annotated[hint, tyro.conf.Fixed, tyro.conf.Suppress]
+        if isinstance(value, list):
+            values[name] = tuple(value)
+        elif isinstance(value, str) and hasattr(hint, "parse"):
+            values[name] = hint.parse(value)
     body = {
         "__post_init__": lambda self: None,
         "__doc__": str(kind.__doc__).partition("\n\n")[0],
-        "__annotations__": {name: type(value) for name, value in inner.items()},
-        **inner,
+        "__annotations__": hints,
+        **sections,
     }
     made: Any = dataclass(frozen=True)(type(kind.__name__, (kind,), body))
-    return made(**{**values, **inner})
+    return made(**values)
+
+
+def text_settings() -> Any:
+    """Tells tyro how settings are typed that are one text each, such as 1.0:0.25."""
+    from orcalign.checks import Ramp, Scale
+
+    registry = tyro.constructors.ConstructorRegistry()
+
+    @registry.primitive_rule
+    def rule(info: tyro.constructors.PrimitiveTypeInfo) -> Any:
+        kind: Any = info.type
+        if kind not in (Ramp, Scale):
+            return None
+        return tyro.constructors.PrimitiveConstructorSpec(
+            nargs=1,
+            metavar="X[:Y]" if kind is Ramp else "first|none|X",
+            # What cannot be parsed is for the config to refuse, in its own words.
+            instance_from_str=lambda words: words[0],
+            is_instance=lambda value: isinstance(value, (kind, str)),
+            str_from_instance=lambda value: [str(value)],
+        )
+
+    return registry
 
 
 def find_own_modules() -> None:
@@ -216,7 +275,7 @@ def _watchers(run: RunFolder, wandb: bool, stack: ExitStack) -> list[Any]:
     from orcalign.training.scalars import TensorBoardLog
 
     steps = Checkpoints(run.path / "checkpoints").steps()
-    title = f"{run.config.task}, {run.config.reward.matcher}"
+    title = f"{run.config.task}, {run.config.label}"
     watchers: list[Any] = [
         stack.enter_context(Panel(run.config.steps, title)),
         stack.enter_context(TensorBoardLog(run.path / "tensorboard", steps[-1] if steps else None)),

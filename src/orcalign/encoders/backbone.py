@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from orcalign.checks import require_count
 from orcalign.encoders.engine import Engine
 from orcalign.encoders.protocol import Features, Frames, Progress, check_frames
 from orcalign.encoders.resize import resize
@@ -80,12 +81,10 @@ class BackboneEncoder:
     """
 
     def __init__(self, recipe: Recipe, engine: Engine, batch: int = 16) -> None:
-        if batch < 1:
-            raise ValueError(f"The batch size is {batch}, but at least 1 frame is encoded at a time: use 16.")
         self.name, self.size, self.spatial = recipe.name, recipe.size, recipe.spatial
         self.dim = engine.dim
         self.fingerprint = recipe.digest(engine.kind)
-        self._engine, self._batch = engine, batch
+        self._engine, self._batch = engine, require_count(batch, "batch", at_least=1)
 
     @property
     def engine(self) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -76,16 +77,16 @@ def check_size(request: Request, least: int = 32) -> None:
         )
 
 
-def _named(request: Request) -> tuple[Path, str]:
-    """The file that the user named, and the SHA-256 that it must have (empty: any)."""
-    asked = WeightsFile.parse(request.weights or "")
+def _weights(request: Request, otherwise: Callable[[], Path], pin: str = "") -> tuple[Path, str]:
+    """The file that the user named or else our own, and the SHA-256 that it must have (empty: any)."""
+    if request.weights is None:
+        return otherwise(), pin
+    asked = WeightsFile.parse(request.weights)
     return existing(asked), asked.pin
 
 
 def _lite0_file(request: Request) -> tuple[Path, str]:
-    if request.weights is None:
-        return package_file(LITE0_PACKAGE, LITE0_FILE, LITE0_SHA256), LITE0_SHA256
-    return _named(request)
+    return _weights(request, lambda: package_file(LITE0_PACKAGE, LITE0_FILE, LITE0_SHA256), LITE0_SHA256)
 
 
 def efficientnet_lite0(request: Request, middle: bool = False) -> Backbone:
@@ -150,10 +151,7 @@ def resnet50(request: Request) -> Backbone:
 
 
 def _resnet(request: Request, depth: int) -> Backbone:
-    if request.weights is None:
-        path, pin = hub_file(RESNET50_REPO, "model.safetensors"), ""
-    else:
-        path, pin = _named(request)
+    path, pin = _weights(request, lambda: hub_file(RESNET50_REPO, "model.safetensors"))
     recipe = request.recipe(check_sha256(path, pin), IMAGENET)
     return Backbone(recipe, partial(_build_resnet, depth, path, pin))
 
@@ -176,10 +174,7 @@ def _build_resnet(depth: int, path: Path, pin: str) -> nn.Module:
 def liv(request: Request) -> Backbone:
     """LIV's image tower: CLIP's RN50, further trained on videos; pooled it gives LIV's embedding."""
     check_size(request)
-    if request.weights is None:
-        path, pin = hub_file(LIV_REPO, "model.pt", LIV_REVISION), ""
-    else:
-        path, pin = _named(request)
+    path, pin = _weights(request, lambda: hub_file(LIV_REPO, "model.pt", LIV_REVISION))
     return Backbone(request.recipe(check_sha256(path, pin), CLIP), partial(_build_liv, request, path, pin))
 
 

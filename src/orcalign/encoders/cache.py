@@ -13,6 +13,7 @@ from pathlib import Path
 
 import numpy as np
 
+from orcalign.checks import require_count
 from orcalign.encoders.protocol import Encoder, Features, Frames, Progress, check_frames
 from orcalign.files import write_file
 
@@ -62,11 +63,7 @@ class FeatureCache:
 
     def __post_init__(self) -> None:
         """Refuse limits that can hold nothing."""
-        if self.limit_bytes < 1:
-            raise ValueError(
-                f"limit_bytes is {self.limit_bytes}, but a cache needs room: give a positive number, "
-                "or use no cache."
-            )
+        require_count(self.limit_bytes, "limit_bytes", at_least=1)
 
     def get(self, key: str) -> Features | None:
         """The features [T,D] under ``key``, or None."""

@@ -15,13 +15,12 @@ import platform
 import shutil
 import threading
 from collections.abc import Iterable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
-from orcalign.checks import near_miss
+from orcalign.checks import require
 from orcalign.encoders.converted import converted_files, load_openvino, load_or_convert
 from orcalign.encoders.protocol import Features, FeatureSink, Frames, Progress
 from orcalign.matching.threads import cores
@@ -60,52 +59,38 @@ class Engine(Protocol):
         """For each (start, images uint8 [B,S,S,3]) write features into out[start:start+B]."""
 
 
-@dataclass(frozen=True)
-class EngineSettings:
-    """Which engine, and how many CPU threads OpenVINO may use (None: `cores()`); torch keeps its own setting.
+def start_engine(backbone: Backbone, name: str = "auto", threads: int | None = None) -> Engine:
+    """Build or load the backbone's network on the engine of that name.
 
-    >>> EngineSettings("openvno")
+    ``threads`` are those that OpenVINO may use (None: `cores()`); torch keeps its own setting.
+    """
+    chosen = resolve_engine(name)
+    if chosen == "openvino":
+        return OpenVinoEngine(backbone, cores() if threads is None else threads)
+    return TorchEngine(backbone, {"torch": "cpu", "torch-cuda": "cuda", "torch-mps": "mps"}[chosen])
+
+
+def resolve_engine(name: str) -> str:
+    """The engine that "auto" means here; others must be available.
+
+    >>> resolve_engine("openvino")
+    'openvino'
+    >>> resolve_engine("openvno")
     Traceback (most recent call last):
     ...
-    ValueError: There is no engine 'openvno'; did you mean 'openvino'? Known: auto, openvino, torch, ...
+    ValueError: engine is 'openvno'; did you mean 'openvino'? Known: auto, openvino, torch, torch-cuda, torch-mps.
     """
-
-    name: str = "auto"
-    threads: int | None = None
-
-    def __post_init__(self) -> None:
-        """Refuse unknown engines and thread counts below one."""
-        if self.name not in ENGINES:
-            raise ValueError(
-                f"There is no engine {self.name!r};{near_miss(self.name, ENGINES)} Known: {', '.join(ENGINES)}."
-            )
-        if self.threads is not None and self.threads < 1:
-            raise ValueError(
-                f"threads is {self.threads}, but an engine needs at least 1: leave it out for all cores."
-            )
-
-    def resolved(self) -> str:
-        """The engine that "auto" means here; others must be available.
-
-        >>> EngineSettings("openvino").resolved()
-        'openvino'
-        """
-        installed = importlib.util.find_spec("openvino") is not None
-        if self.name == "auto":
-            return accelerator() or ("openvino" if installed else "torch")
-        if self.name == "openvino" and not installed:
-            raise ValueError(
-                "The engine 'openvino' needs the package openvino: pip install 'orcalign[video]'."
-            )
-        if self.name in ("torch-cuda", "torch-mps") and accelerator() != self.name:
-            raise ValueError(
-                f"The engine {self.name!r} finds no such GPU here: use 'auto', or 'openvino' for the CPU."
-            )
-        return self.name
-
-    def thread_count(self) -> int:
-        """The number of threads to use."""
-        return cores() if self.threads is None else self.threads
+    require("engine", name, tuple(ENGINES))
+    installed = importlib.util.find_spec("openvino") is not None
+    if name == "auto":
+        return accelerator() or ("openvino" if installed else "torch")
+    if name == "openvino" and not installed:
+        raise ValueError("The engine 'openvino' needs the package openvino: pip install 'orcalign[video]'.")
+    if name in ("torch-cuda", "torch-mps") and accelerator() != name:
+        raise ValueError(
+            f"The engine {name!r} finds no such GPU here: use 'auto', or 'openvino' for the CPU."
+        )
+    return name
 
 
 def accelerator() -> str | None:

@@ -9,12 +9,12 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from orcalign.checks import near_miss
+from orcalign.checks import near_miss, require_count
 from orcalign.encoders import backbones
 from orcalign.encoders.backbone import Backbone, BackboneEncoder
 from orcalign.encoders.backbones import Request
 from orcalign.encoders.cache import CachedEncoder, FeatureCache
-from orcalign.encoders.engine import Engine, EngineSettings, OpenVinoEngine, TorchEngine, log
+from orcalign.encoders.engine import log, resolve_engine, start_engine
 from orcalign.encoders.protocol import Encoder
 from orcalign.encoders.resize import Pixels
 
@@ -38,8 +38,16 @@ class EncoderEntry:
     """Pixels from one place of its map to the next; None where it has no map, or one that begins otherwise."""
 
 
-def _transformer(family: str, repo: str, colours: tuple[backbones.RGB, backbones.RGB]) -> partial[Backbone]:
-    return partial(backbones.hub_transformer, family=family, repo=repo, colours=colours)
+def _tower(
+    family: str,
+    repo: str,
+    colours: tuple[backbones.RGB, backbones.RGB],
+    summary: str,
+    licence: str = "Apache-2.0",
+) -> EncoderEntry:
+    """A vision transformer from the hub."""
+    factory = partial(backbones.hub_transformer, family=family, repo=repo, colours=colours)
+    return EncoderEntry(factory, summary, f"hub: {repo}", licence, size=224)
 
 
 def _pixels(request: Request) -> Encoder:
@@ -80,28 +88,23 @@ ENCODERS: dict[str, EncoderEntry] = {
         stride=32,
     ),
     **{
-        f"dinov2-{scale}": EncoderEntry(
-            _transformer("dinov2", f"facebook/dinov2-{scale}", backbones.IMAGENET),
+        f"dinov2-{scale}": _tower(
+            "dinov2",
+            f"facebook/dinov2-{scale}",
+            backbones.IMAGENET,
             f"self-supervised vision transformer, {scale}",
-            f"hub: facebook/dinov2-{scale}",
-            "Apache-2.0",
-            size=224,
         )
         for scale in ("small", "base", "large")
     },
-    "siglip-base": EncoderEntry(
-        _transformer("siglip", "google/siglip-base-patch16-224", backbones.HALF),
-        "vision transformer trained with captions",
-        "hub: google/siglip-base-patch16-224",
-        "Apache-2.0",
-        size=224,
+    "siglip-base": _tower(
+        "siglip", "google/siglip-base-patch16-224", backbones.HALF, "vision transformer trained with captions"
     ),
-    "clip-vit-base": EncoderEntry(
-        _transformer("clip", "laion/CLIP-ViT-B-32-laion2B-s34B-b79K", backbones.CLIP),
+    "clip-vit-base": _tower(
+        "clip",
+        "laion/CLIP-ViT-B-32-laion2B-s34B-b79K",
+        backbones.CLIP,
         "vision transformer trained with captions (OpenCLIP weights, which come as safetensors)",
-        "hub: laion/CLIP-ViT-B-32-laion2B-s34B-b79K",
         "MIT",
-        size=224,
     ),
     "liv": EncoderEntry(
         backbones.liv,
@@ -153,21 +156,14 @@ def make_encoder(
     192
     """
     entry = find_entry(name)
-    settings = EngineSettings(engine, threads)
-    if size is not None and size < 1:
-        raise ValueError(
-            f"The size is {size} pixels, but it must be positive: {name} uses {entry.size} by default."
-        )
-    made = entry.factory(
-        Request(
-            name,
-            entry.size if size is None else size,
-            entry.pooled if pooled is None else pooled,
-            weights,
-        )
-    )
+    for setting, value in (("size", size), ("threads", threads), ("batch", batch)):
+        if value is not None:
+            require_count(value, setting, at_least=1)
+    resolve_engine(engine)
+    pooled = entry.pooled if pooled is None else pooled
+    made = entry.factory(Request(name, entry.size if size is None else size, pooled, weights))
     if isinstance(made, Backbone):
-        runner = start_engine(made, settings)
+        runner = start_engine(made, engine, threads)
         log.info("%s runs on %s", name, runner.summary)
         if announce is not None:
             announce(f"{name} runs on {runner.summary}")
@@ -177,15 +173,6 @@ def make_encoder(
     if cache is None:
         return encoder
     return CachedEncoder(encoder, cache if isinstance(cache, FeatureCache) else FeatureCache(Path(cache)))
-
-
-def start_engine(backbone: Backbone, settings: EngineSettings) -> Engine:
-    """Build or load the backbone's network on the engine that the settings mean."""
-    chosen = settings.resolved()
-    if chosen == "openvino":
-        return OpenVinoEngine(backbone, settings.thread_count())
-    device = {"torch": "cpu", "torch-cuda": "cuda", "torch-mps": "mps"}[chosen]
-    return TorchEngine(backbone, device)
 
 
 def num_places(encoder: Encoder) -> int:

@@ -9,6 +9,7 @@ import numba
 import numpy as np
 import numpy.typing as npt
 
+from orcalign.checks import require_count
 from orcalign.encoders.protocol import Features, Frames, Progress, check_frames
 
 CENTRE = 127.5
@@ -104,9 +105,7 @@ class Pixels:
     name = "pixels"
 
     def __init__(self, size: int = 16, spatial: bool = True) -> None:
-        if size < 1:
-            raise ValueError(f"The size is {size}, but a picture has at least 1 pixel a side: use 16.")
-        self.size = size
+        self.size = require_count(size, "size", at_least=1)
         self.spatial = spatial
         self.dim = size * size * 3 if spatial else 3
         self.fingerprint = hashlib.sha256(f"pixels 1 {size} {spatial}".encode()).hexdigest()

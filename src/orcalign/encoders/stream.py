@@ -8,6 +8,7 @@ from collections.abc import Generator, Iterable
 
 import numpy as np
 
+from orcalign.checks import require_count
 from orcalign.encoders.backbone import BackboneEncoder
 from orcalign.encoders.protocol import Encoder, Features, Frames, Progress
 
@@ -30,8 +31,7 @@ def encode_stream(
     >>> encode_stream(make_encoder("pixels", size=4), chunks).shape
     (6, 48)
     """
-    if ahead < 1:
-        raise ValueError(f"ahead is {ahead}, but at least 1 chunk is fetched in advance: use 4.")
+    require_count(ahead, "ahead", at_least=1)
     fetched = fetch_ahead(chunks, ahead)
     try:
         if isinstance(encoder, BackboneEncoder):

@@ -1,4 +1,4 @@
-"""The latency study: how long the reward of a rollout takes, by method, with and without encoding.
+"""The latency study: how long the reward of a rollout takes, by matcher, with and without encoding.
 
 Rollouts of 100 and 300 frames against a demo of 100, as in the paper's appendix. Demo and rollouts are scripted-expert
 episodes of a Meta-world task, stretched to these lengths, so that encoder and transport have real work to do.
@@ -15,15 +15,15 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from orcalign.experiments.methods import METHODS
-from orcalign.experiments.paper_values import paper_table
 from orcalign.experiments.statistics import mean_and_error
+from orcalign.experiments.tables import paper_table
 from orcalign.files import write_file
+from orcalign.training.recipes import RECIPES
 
 DEMO_FRAMES = 100
 LENGTHS = (100, 300)
-METHOD_NAMES = ("ot", "threshold", "orca", "orca_progress", "dtw", "temporal_ot")
-FORMAT = 1
+NAMES = ("ot", "threshold", "orca", "orca_progress", "dtw", "temporal_ot")
+FORMAT = 2
 
 
 def measure_latency(
@@ -36,8 +36,8 @@ def measure_latency(
     """Milliseconds of every part, as mean and standard error.
 
     Args:
-        rollouts: how often every method is measured.
-        encoded: how often encoder and distances are; they are the same for every method and take most of the time.
+        rollouts: how often every matcher is measured.
+        encoded: how often encoder and distances are; they are the same for every matcher and take most of the time.
         task: whose expert plays.
         encoder: name of the encoder; left out, the default one.
         tell: is given notes for people.
@@ -54,26 +54,24 @@ def measure_latency(
         clips = [_stretched(one, frames) for one in others]
         encoding = _in_turn({"all": (made, clips)}, encoded)["all"]
         features = [made(clip) for clip in clips]
-        costs = [reward.frame_costs[0](one) for one in features]
-        rewards = {name: reward.with_matcher(METHODS[name].reward["matcher"], [{}]) for name in METHOD_NAMES}
-        matching = _in_turn(
-            {name: (one.score_costs, [[cost] for cost in costs]) for name, one in rewards.items()}, rollouts
-        )
+        costs = [reward.model.compare(one) for one in features]
+        rewards = {name: reward.with_matcher(name) for name in NAMES}
+        matching = _in_turn({name: (one.score_costs, costs) for name, one in rewards.items()}, rollouts)
         scoring = _in_turn(
             {
-                "distance": (reward.frame_costs[0], features),
+                "distance": (reward.model.compare, features),
                 **{name: (one.score_features, features) for name, one in rewards.items()},
             },
             encoded,
         )
-        methods = {
+        matchers = {
             name: {"matching": mean_and_error(matching[name]), "reward": mean_and_error(scoring[name])}
-            for name in METHOD_NAMES
+            for name in NAMES
         }
         lengths[str(frames)] = {
             "encoding": mean_and_error(encoding),
             "distance": mean_and_error(scoring["distance"]),
-            "methods": methods,
+            "matchers": matchers,
         }
     return {
         "format": FORMAT,
@@ -98,7 +96,7 @@ def latency_table(found: dict[str, Any]) -> str:
         f"{found['encoder']} at {found['encoder_size']} px, expert episodes of {found['task']} stretched to length.",
         "*Matching* has the matrix of distances, *reward* the features (it computes distances, context and matching), "
         "*with encoding* the frames.",
-        f"The paper's ({paper.source}) are with its encoder on its machine: compare the order of methods, not numbers.",
+        f"The paper's ({paper.source}) are with its encoder on its machine: compare orders, not numbers.",
     ]
     for frames, row in found["lengths"].items():
         encoding, error = row["encoding"]
@@ -107,14 +105,14 @@ def latency_table(found: dict[str, Any]) -> str:
             f"**{frames} frames**: encoding {encoding:.0f} ({error or 0:.0f}), distances {row['distance'][0]:.2f} "
             f"({row['distance'][1]:.2f}).",
             "",
-            "| method | matching | reward | with encoding | paper |",
+            "| matcher | matching | reward | with encoding | paper |",
             "|---|---|---|---|---|",
         ]
         theirs = paper.values[frames]
-        for name, entry in sorted(row["methods"].items(), key=lambda item: item[1]["matching"][0]):
+        for name, entry in sorted(row["matchers"].items(), key=lambda item: item[1]["matching"][0]):
             known = theirs.get(name)
             lines.append(
-                f"| {METHODS[name].label} | {_pair(entry['matching'], 3)} | {_pair(entry['reward'], 2)} "
+                f"| {RECIPES[name].label} | {_pair(entry['matching'], 3)} | {_pair(entry['reward'], 2)} "
                 f"| {encoding + entry['reward'][0]:.0f} | {_pair(known, 1) if known else '-'} |"
             )
     return "\n".join(lines) + "\n"

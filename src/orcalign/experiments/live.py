@@ -12,9 +12,9 @@ from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
-from orcalign.experiments.cell_folder import CellFolder
-from orcalign.experiments.planning import Job
-from orcalign.experiments.study import parts
+from orcalign.experiments.cells import CellFolder
+from orcalign.experiments.planning import Cell
+from orcalign.experiments.results import label
 from orcalign.experiments.sweep import Progress
 
 LINE_SECONDS = 120.0
@@ -56,17 +56,17 @@ class SweepView:
     def _say(self, progress: Progress) -> None:
         events = {
             **dict.fromkeys(progress.done, "done"),
-            **{id: f"failed: {error}" for id, error in progress.failed.items()},
+            **{key: f"failed: {error}" for key, error in progress.failed.items()},
         }
         if self._said is None:
             # What was there before is one line, however much it is.
             self._said = set(progress.done)
             self._line(summary(progress))
-        for id, text in events.items():
-            if id not in self._said:
-                self._said.add(id)
+        for key, text in events.items():
+            if key not in self._said:
+                self._said.add(key)
                 self._line(
-                    f"{len(progress.done)}/{len(progress.plan.jobs)} {name_of(progress.plan.jobs[id])}: {text}"
+                    f"{len(progress.done)}/{len(progress.plan.jobs)} {name_of(progress.plan.jobs[key])}: {text}"
                 )
         if progress.retried > self._retried:
             self._retried = progress.retried
@@ -75,18 +75,18 @@ class SweepView:
         pace = self._pace(progress)
         if progress.running and self._clock() - self._spoke >= LINE_SECONDS:
             self._spoke = self._clock()
-            shown = [how_far(progress, id) for id in list(progress.running)[:SHOWN]]
+            shown = [how_far(progress, key) for key in list(progress.running)[:SHOWN]]
             more = len(progress.running) - len(shown)
             self._line("; ".join([*shown, *([f"and {more} more"] if more else []), summary(progress) + pace]))
 
     def _pace(self, progress: Progress) -> str:
         """Speed and time left; what a run had done before it was taken up again is not this sweep's."""
         steps = steps_now(progress)
-        for id, count in steps.items():
-            self._steps_before.setdefault(id, count)
+        for key, count in steps.items():
+            self._steps_before.setdefault(key, count)
         now = sum(steps.values())
-        total = sum(job_steps(job) for job in progress.plan.jobs.values())
-        before = sum(self._steps_before[id] for id in steps)
+        total = sum(cell.config.steps for cell in progress.plan.jobs.values())
+        before = sum(self._steps_before[key] for key in steps)
         return pace(now - before, total - now, self._clock() - self._began)
 
     def _line(self, text: str) -> None:
@@ -97,46 +97,36 @@ class SweepView:
         for heading in (progress.plan.study.columns.replace("+", ", "), "done", "running", "failed", "left"):
             table.add_column(heading, justify="left" if not table.columns else "right")
         counts: dict[str, Counter[str]] = {}
-        for id, job in progress.plan.jobs.items():
-            column = " ".join(job.cell.values.get(name, "") for name in parts(progress.plan.study.columns))
-            counts.setdefault(column, Counter())[state_of(progress, id)] += 1
+        for key, cell in progress.plan.jobs.items():
+            counts.setdefault(label(cell.values, progress.plan.study.columns), Counter())[
+                state_of(progress, key)
+            ] += 1
         for column, count in counts.items():
             table.add_row(
                 column, *(str(count[name] or "·") for name in ("done", "running", "failed", "left"))
             )
-        lines = [Text(how_far(progress, id)) for id in progress.running]
+        lines = [Text(how_far(progress, key)) for key in progress.running]
         return [table, *lines, Text(f"{summary(progress)}{self._pace(progress)}")]
 
 
-def state_of(progress: Progress, id: str) -> str:
+def state_of(progress: Progress, key: str) -> str:
     """done, running, failed or left."""
-    if id in progress.done:
-        return "done"
-    if id in progress.running:
-        return "running"
-    return "failed" if id in progress.failed or id in progress.blocked else "left"
-
-
-def job_steps(job: Job) -> int:
-    """Steps that are the job's own: of a run that is left halfway, the other half."""
-    half = int(job.needs.partition("@")[2]) if job.needs and job.needs.startswith(job.cell.key) else 0
-    return job.steps - half
+    for state in ("done", "running", "failed"):
+        if key in getattr(progress, state):
+            return state
+    return "left"
 
 
 def steps_now(progress: Progress) -> dict[str, int]:
-    """Steps of every job that is done or runs."""
-    steps = {id: job_steps(progress.plan.jobs[id]) for id in progress.done}
-    for id in progress.running:
-        job = progress.plan.jobs[id]
-        own = CellFolder(progress.out, job.cell.key).steps() - (job.steps - job_steps(job))
-        steps[id] = max(0, own)
-    return steps
+    """Steps of every run that is done or goes on."""
+    steps = {key: progress.plan.jobs[key].config.steps for key in progress.done}
+    return steps | {key: CellFolder(progress.out, key).steps() for key in progress.running}
 
 
-def how_far(progress: Progress, id: str) -> str:
-    """A job that runs, with its steps."""
-    job = progress.plan.jobs[id]
-    return f"{name_of(job)}  {CellFolder(progress.out, job.cell.key).steps():,}/{job.steps:,}"
+def how_far(progress: Progress, key: str) -> str:
+    """A run that goes on, with its steps."""
+    cell = progress.plan.jobs[key]
+    return f"{name_of(cell)}  {CellFolder(progress.out, key).steps():,}/{cell.config.steps:,}"
 
 
 def pace(done: int, left: int, seconds: float) -> str:
@@ -153,22 +143,17 @@ def pace(done: int, left: int, seconds: float) -> str:
     return f", {speed} steps/s, about {time_left} left"
 
 
-def name_of(job: Job) -> str:
-    """A job in words."""
-    words = " ".join(
+def name_of(cell: Cell) -> str:
+    """A cell in words."""
+    return " ".join(
         value if name not in ("seed", "demo_number") else f"{name} {value}"
-        for name, value in job.cell.values.items()
+        for name, value in cell.values.items()
     )
-    return words if job.until is None else f"{words} (first half, for others to start from)"
 
 
 def summary(progress: Progress) -> str:
     """Where the sweep stands, in a line."""
-    jobs = progress.plan.jobs
-    left = len(jobs) - len(progress.done) - len(progress.failed) - len(progress.blocked)
-    words = [f"{len(progress.done)} of {len(jobs)} jobs done", f"{left} to do"]
-    if progress.failed:
-        words.append(f"{len(progress.failed)} failed")
-    if progress.blocked:
-        words.append(f"{len(progress.blocked)} need one that failed")
-    return ", ".join(words)
+    done, failed = len(progress.done), len(progress.failed)
+    left = len(progress.plan.jobs) - done - failed
+    words = f"{done} of {len(progress.plan.jobs)} runs done, {left} to do"
+    return f"{words}, {failed} failed" if failed else words

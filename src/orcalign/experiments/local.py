@@ -10,24 +10,14 @@ import signal
 import subprocess
 import sys
 import threading
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 from typing import Protocol
 
-from orcalign.experiments.cell_run import JobOrder
+from orcalign.experiments.worker import Answer, JobOrder
 
 STOP_SECONDS = 120.0
 """For ending an episode and saving, when a sweep is stopped."""
-
-
-@dataclass(frozen=True)
-class Answer:
-    """What became of a job."""
-
-    id: str
-    done: bool = False
-    """False without an error: stopped before its end."""
-    error: str | None = None
 
 
 class Backend(Protocol):
@@ -66,7 +56,7 @@ class LocalBackend:
     def submit(self, order: JobOrder) -> None:
         """To a worker that is free, or to a new one."""
         worker = self._idle.pop() if self._idle else _Worker(self._out, self._answers, self.slots > 1)
-        self._busy[order.id] = worker
+        self._busy[order.key] = worker
         worker.send(asdict(order))
 
     def answer(self, timeout: float) -> Answer | None:
@@ -75,16 +65,16 @@ class LocalBackend:
             worker, line = self._answers.get(timeout=timeout)
         except queue.Empty:
             return None
-        id = next((id for id, one in self._busy.items() if one is worker), None)
+        key = next((key for key, one in self._busy.items() if one is worker), None)
         if line is None:
             if worker in self._idle:
                 self._idle.remove(worker)
-            if id is None:
+            if key is None:
                 return None
-            del self._busy[id]
-            return Answer(id, error=worker.how_it_ended())
+            del self._busy[key]
+            return Answer(key, error=worker.how_it_ended())
         found = Answer(**json.loads(line))
-        del self._busy[found.id]
+        del self._busy[found.key]
         self._idle.append(worker)
         return found
 

@@ -1,8 +1,6 @@
-"""From a study to jobs: what is to be run, under which name, and what has to be there first.
+"""From a study to runs: what is to be run, and under which name.
 
-A cell is addressed by what decides its numbers, the effective config of its run. A method that is pretrained is two
-runs: another cell up to its half, whose networks it begins with, and its own for the other half. As in the paper, that
-first half is the other method's own run: it is played once, whoever asks for it.
+A cell is addressed by what decides its numbers, the effective config of its run: studies that share a run share it.
 """
 
 from __future__ import annotations
@@ -10,28 +8,17 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
 from typing import Any
 
-from orcalign.agents.settings import AgentSettings
-from orcalign.checks import Ramp
-from orcalign.experiments.axes import AXES, with_settings
-from orcalign.experiments.methods import METHODS
+from orcalign.checks import require
 from orcalign.experiments.study import Budget, Study, Values
-from orcalign.training.config import DemoConfig, TrainConfig
-from orcalign.training.presets import preset as preset_named
-from orcalign.training.reward_config import RewardConfig
-
-
-@dataclass(frozen=True)
-class Start:
-    """The networks that a run begins with: those of another cell after so many steps."""
-
-    key: str
-    step: int
+from orcalign.training.config import TrainConfig
+from orcalign.training.config_mapping import from_word, is_section, to_mapping
+from orcalign.training.presets import config as config_of
 
 
 @dataclass(frozen=True)
@@ -42,28 +29,6 @@ class Cell:
     key: str
     """16 hexadecimal digits: the same for every study that has this run."""
     config: TrainConfig
-    """Without the place of the run it starts from, which is nobody's business but the machine's."""
-    start: Start | None = None
-
-
-@dataclass(frozen=True)
-class Job:
-    """A cell, to its end or up to a step."""
-
-    cell: Cell
-    until: int | None = None
-    needs: str | None = None
-    """The job that must be done first."""
-
-    @property
-    def id(self) -> str:
-        """Key of the cell, and the step if it is not the end."""
-        return self.cell.key if self.until is None else f"{self.cell.key}@{self.until}"
-
-    @property
-    def steps(self) -> int:
-        """Agent steps at which it ends."""
-        return self.cell.config.steps if self.until is None else self.until
 
 
 @dataclass(frozen=True)
@@ -74,8 +39,8 @@ class Plan:
     preset: str
     budget: Budget
     cells: tuple[Cell, ...]
-    """Of the study; prerequisites are among the jobs only."""
-    jobs: dict[str, Job]
+    jobs: dict[str, Cell]
+    """What there is to run, by key: two cells may be one run."""
     only: Mapping[str, Sequence[str]] = field(default_factory=dict)
     """The part of the grid that was asked for; empty for all of it."""
 
@@ -87,12 +52,11 @@ def plan_study(
     seeds: int | None = None,
     only: Mapping[str, Sequence[str]] | None = None,
 ) -> Plan:
-    """Cells and jobs of a study.
+    """The cells of a study.
 
-    >>> study = Study("mine", "", {"method": ("orca", "temporal_ot"), "task": ("nav2d",)})
-    >>> plan = plan_study(study, steps=600)
-    >>> [(job.cell.values["method"], job.until) for job in plan.jobs.values()]
-    [('temporal_ot', 300), ('orca', None), ('temporal_ot', None)]
+    >>> study = Study("mine", "", {"recipe": ("orca", "temporal_ot"), "task": ("nav2d",)})
+    >>> [(cell.config.recipe, cell.config.steps) for cell in plan_study(study, steps=600).cells]
+    [('orca', 600), ('temporal_ot', 600)]
     """
     if study.kind != "training":
         raise ValueError(f"study {study.name!r} trains nothing; there is no grid of runs to plan.")
@@ -102,101 +66,76 @@ def plan_study(
         steps=budget.steps if steps is None else steps,
         seeds=budget.seeds if seeds is None else seeds,
     )
-    cells: list[Cell] = []
-    jobs: dict[str, Job] = {}
-    halves: dict[str, str] = {}
-    # Also those that --only leaves out: whoever plays the run first has to keep its half for them.
-    methods = (METHODS[name] for name in study.grid(budget).get("method", ()) if name in METHODS)
-    left_halfway = {method.pretrained_on for method in methods}
+    cells = []
     for values in study.cells(budget, only):
-        first, cell = make_cells(study, preset, budget.steps, values)
-        cells.append(cell)
-        needs = None
-        if first is not None and cell.start is not None:
-            half = Job(first, cell.start.step)
-            jobs.setdefault(half.id, half)
-            halves[first.key] = needs = half.id
-        elif values.get("method") in left_halfway:
-            half = Job(cell, budget.steps // 2)
-            jobs.setdefault(half.id, half)
-            halves[cell.key] = half.id
-        jobs.setdefault(cell.key, Job(cell, needs=needs))
-    for key, id in halves.items():
-        if key in jobs:
-            jobs[key] = replace(jobs[key], needs=id)
-    return Plan(study, preset, budget, tuple(cells), _first_things_first(jobs), dict(only or {}))
-
-
-def make_cells(study: Study, preset: str, steps: int, values: Values) -> tuple[Cell | None, Cell]:
-    """A cell, and before it the one that it is pretrained with."""
-    config = _config(study, preset, steps, values)
-    method = METHODS.get(values.get("method", ""))
-    if method is None or method.pretrained_on is None:
-        return None, Cell(values, cell_key(config), config)
-    if steps < 2:
-        raise ValueError(f"steps is {steps}; a method that is pretrained needs at least 2.")
-    _, first = make_cells(study, preset, steps, {**values, "method": method.pretrained_on})
-    start = Start(first.key, steps // 2)
-    collect = config.collect
-    # Exploration goes on where the first half leaves it.
-    noise = Ramp(collect.noise_start, collect.noise_end)(start.step / steps)
-    config = replace(config, steps=steps - start.step, collect=replace(collect, noise_start=noise))
-    return first, Cell(values, cell_key(config, start), config, start)
+        config = _config(study, preset, budget.steps, values)
+        cells.append(Cell(values, cell_key(config), config))
+    # The first of each, in order.
+    jobs = {cell.key: cell for cell in reversed(cells)}
+    return Plan(study, preset, budget, tuple(cells), dict(reversed(jobs.items())), dict(only or {}))
 
 
 def _config(study: Study, preset: str, steps: int, values: Values) -> TrainConfig:
-    own = {name: value for name, value in study.settings.items() if name.startswith(("reward.", "agent."))}
-    others = {name: value for name, value in study.settings.items() if name not in own}
-    demo_follows = "demo_kind" in values or "demo.demo" in others
-    config = replace(_base(preset, values["task"], json.dumps(others), demo_follows), steps=steps)
-    for name, axis in AXES.items():
+    settings: dict[str, Any] = {"steps": steps, **study.settings}
+    for name in ("variant", *(name for name in values if name != "variant")):
         if name in values:
-            config = axis.change(config, values[name])
-    if not own:
-        return config
-    # After the axes: a method has settings of its own, which the study's win over.
-    reward, agent = _with_own(config.reward, config.agent, config.task, json.dumps(own))
-    return replace(config, reward=reward, agent=agent)
+            settings |= axis_settings(study, name, values[name])
+    # Thousands of cells are a few dozen configs, each with many seeds.
+    seed = settings.pop("seed", 0)
+    made = _made(values["task"], preset, values.get("recipe"), json.dumps(settings))
+    return replace(made, seed=seed)
 
 
 @cache
-def _base(name: str, task: str, settings: str, demo_follows: bool) -> TrainConfig:
-    return with_settings(preset_named(name, task, demo_follows), json.loads(settings))
+def _made(task: str, preset: str, recipe: str | None, settings: str) -> TrainConfig:
+    return config_of(task, preset, recipe, json.loads(settings))
 
 
-@cache
-def _with_own(
-    reward: RewardConfig, agent: AgentSettings, task: str, settings: str
-) -> tuple[RewardConfig, AgentSettings]:
-    plain = TrainConfig(task, reward=reward, agent=agent, demo=DemoConfig(demo_kind="aligned"))
-    changed = with_settings(plain, json.loads(settings))
-    return changed.reward, changed.agent
+def axis_settings(study: Study, name: str, value: str) -> Mapping[str, Any]:
+    """What a value on an axis means for the config of a run.
+
+    >>> study = Study("mine", "", {"task": ("nav2d",), "demos": ("2", "4-mixed")}, columns="demos")
+    >>> axis_settings(study, "demos", "4-mixed"), axis_settings(study, "reward.context", "3")
+    ({'demo.demos': 4, 'demo.demo_kind': 'mixed'}, {'reward.context': 3})
+    """
+    if name in ("task", "recipe"):
+        return {}
+    if name == "variant":
+        require("variant", value, tuple(study.variants))
+        return study.variants[value]
+    if name == "demos":
+        count, _, mixed = value.partition("-")
+        if not count.isdigit() or mixed not in ("", "mixed"):
+            raise ValueError(
+                f"demos is {value!r}; give a number, such as 4, or 4-mixed for different speeds."
+            )
+        return {"demo.demos": int(count), **({"demo.demo_kind": "mixed"} if mixed else {})}
+    if name in ("seed", "demo_number"):
+        if not value.isdigit():
+            raise ValueError(f"{name} is {value!r}; it must be a whole number, such as 0.")
+        # Another demo, and another seed with it: recipes that are compared get the same pair.
+        return {"seed": int(value), **({"demo.demo_seed": int(value)} if name == "demo_number" else {})}
+    dotted = {"demo_kind": "demo.demo_kind"}.get(name, name)
+    return {dotted: from_word(dotted, value)}
 
 
-def cell_key(config: TrainConfig, start: Start | None = None) -> str:
+def cell_key(config: TrainConfig) -> str:
     """The address of a run: a hash of everything that decides its numbers."""
-    topics: dict[str, Any] = {field.name: getattr(config, field.name) for field in dataclasses.fields(config)}
-    plain = {
-        name: _plain(value) if dataclasses.is_dataclass(value) else value for name, value in topics.items()
-    }
-    plain["reward"] |= {"start_from": None if start is None else f"{start.key}@{start.step}"}
+    topics: dict[str, Any] = {one.name: getattr(config, one.name) for one in dataclasses.fields(config)}
+    del topics["recipe"]
+    plain = {name: _plain(value) if is_section(value) else value for name, value in topics.items()}
     if config.demo.demo:
-        plain["demo"] |= {"demo": [_content(path) for path in config.demo.demo]}
-    text = json.dumps(plain, sort_keys=True)
-    return hashlib.sha256(text.encode()).hexdigest()[:16]
+        plain["demo"] = {**plain["demo"], "demo": [_content(path) for path in config.demo.demo]}
+    return hashlib.sha256(json.dumps(plain, sort_keys=True).encode()).hexdigest()[:16]
 
 
 @cache
-def _plain_fields(settings: Any) -> dict[str, Any]:
+def _plain(section: Any) -> dict[str, Any]:
     # Thousands of cells are made of a few dozen of these. Settings that are equal must give one text: 500.0 is 500.
     return {
         name: int(value) if isinstance(value, float) and value.is_integer() else value
-        for name, value in dataclasses.asdict(settings).items()
+        for name, value in to_mapping(section).items()
     }
-
-
-def _plain(settings: Any) -> dict[str, Any]:
-    return dict(_plain_fields(settings))
 
 
 @cache
@@ -209,12 +148,17 @@ def _content(name: str) -> str:
     return digest.hexdigest()
 
 
-def _first_things_first(jobs: dict[str, Job]) -> dict[str, Job]:
-    """The same jobs, each after the one that it needs."""
-    ordered: dict[str, Job] = {}
-    for job in jobs.values():
-        needed = jobs.get(job.needs or "")
-        if needed is not None:
-            ordered.setdefault(needed.id, needed)
-        ordered.setdefault(job.id, job)
-    return ordered
+def expected_hours(
+    cells: Iterable[Cell], machines: int, cores_each: int, steps_per_second: float, cores: int = 1
+) -> float:
+    """Hours until all runs are done: the work divided by the cores, but no less than the longest single run.
+
+    A model to plan with, from the measured agent steps a second of one run on so many cores.
+
+    >>> from orcalign.experiments.study import find_study
+    >>> cells = plan_study(find_study("misaligned"), only={"recipe": ["ot"]}).cells
+    >>> round(expected_hours(cells, 1, 2, 50.0), 2), round(expected_hours(cells, 10, 2, 50.0), 2)
+    (1.39, 0.28)
+    """
+    steps = [cell.config.steps for cell in cells]
+    return max(sum(steps) * cores / (machines * cores_each), max(steps)) / steps_per_second / 3600

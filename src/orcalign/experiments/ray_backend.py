@@ -6,20 +6,18 @@ costs minutes. Where they do not, the cell travels to the job and back through R
 
 from __future__ import annotations
 
+import contextlib
 import secrets
 import shutil
 import tempfile
 import time
-import traceback
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from orcalign.experiments.cell_folder import CellFolder
-from orcalign.experiments.cell_run import JobOrder, run_job
-from orcalign.experiments.local import Answer
-from orcalign.training.ray_players import pack, unpack
-from orcalign.training.ray_session import connect
+from orcalign.experiments.cells import CellFolder
+from orcalign.experiments.worker import Answer, JobOrder, attempt
+from orcalign.training.ray_players import connect, pack, unpack
 
 PROBE = "ray-probe"
 ASK_SECONDS = 1.0
@@ -59,11 +57,8 @@ class RayBackend:
         return max(1, int(self._ray.cluster_resources().get("CPU", 1) // self._cpus))
 
     def submit(self, order: JobOrder) -> None:
-        """Hand it to Ray, with what it needs if the folder is not shared."""
-        parcel = None
-        if not self.shared:
-            keys = [order.key] + ([] if order.start is None else [order.start[0]])
-            parcel = {key: pack(CellFolder(self._out, key).path) for key in keys}
+        """Hand it to Ray, with what has been played if the folder is not shared."""
+        parcel = None if self.shared else pack(CellFolder(self._out, order.key).path)
         reference = self._task.remote(asdict(order), str(self._out), parcel, self._flag)
         self._running[reference] = order
 
@@ -80,7 +75,7 @@ class RayBackend:
             answer, parcel = self._ray.get(ready[0])
         except self._ray.exceptions.RayError as error:
             said = " ".join(str(error).split())
-            return Answer(order.id, error=f"the Ray task is gone ({type(error).__name__}: {said[:300]}).")
+            return Answer(order.key, error=f"the Ray task is gone ({type(error).__name__}: {said[:300]}).")
         if parcel is not None:
             self._take_in(order.key, parcel)
         return Answer(**answer)
@@ -154,7 +149,7 @@ def sees(path: str, word: str) -> bool:
 
 
 def ray_job(
-    order: dict[str, Any], out: str, parcel: dict[str, bytes] | None, flag: Any
+    order: dict[str, Any], out: str, parcel: bytes | None, flag: Any
 ) -> tuple[dict[str, Any], bytes | None]:
     """What a task runs: the answer, and the cell if it has to travel."""
     import ray
@@ -166,15 +161,14 @@ def ray_job(
             asked[0], asked[1] = time.monotonic(), ray.get(flag.raised.remote())
         return bool(asked[1])
 
-    job = JobOrder(**{**order, "start": None if order["start"] is None else tuple(order["start"])})
+    job = JobOrder(**order)
     if parcel is None:
         return _attempt(Path(out), job, stop), None
     place = Path(tempfile.mkdtemp(prefix="orcalign-"))
     try:
-        for key, content in parcel.items():
-            unpack(content, CellFolder(place, key).path)
-        answer = _attempt(place, job, stop)
         cell = CellFolder(place, job.key)
+        unpack(parcel, cell.path)
+        answer = _attempt(place, job, stop)
         # A run that is at its end needs its episodes no more; they are most of its bytes.
         leave_out = ("episodes", "lock") if cell.done_file.is_file() else ("lock",)
         return answer, pack(cell.path, leave_out)
@@ -183,10 +177,7 @@ def ray_job(
 
 
 def _attempt(out: Path, order: JobOrder, stop: Any) -> dict[str, Any]:
-    try:
-        return {"id": order.id, "done": run_job(out, order, stop)}
-    except Exception as error:
-        with CellFolder(out, order.key).log_file.open("a") as log:
-            traceback.print_exc(file=log)
-        known = isinstance(error, (ValueError, OSError)) and str(error)
-        return {"id": order.id, "error": str(error) if known else f"{type(error).__name__}: {error}"}
+    cell = CellFolder(out, order.key)
+    cell.path.mkdir(parents=True, exist_ok=True)
+    with cell.log_file.open("a") as log, contextlib.redirect_stderr(log):
+        return asdict(attempt(out, order, stop))

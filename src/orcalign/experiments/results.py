@@ -11,8 +11,7 @@ from typing import Any
 import numpy as np
 
 from orcalign.checks import require
-from orcalign.experiments.cell_folder import CellFolder
-from orcalign.experiments.folder_lock import is_held
+from orcalign.experiments.cells import CellFolder, is_held
 from orcalign.experiments.planning import Cell, Plan
 from orcalign.experiments.statistics import Scores
 from orcalign.experiments.study import Study, Values, parts
@@ -44,7 +43,7 @@ class Result:
     best: dict[str, Any] | None
     """The evaluation that the run chose by coverage; None where it was not kept."""
     curve: list[list[Any]]
-    """A row an evaluation, see CURVE; steps include those of a pretraining."""
+    """A row an evaluation, see CURVE."""
     expert_return: float | None
     seconds: float
     versions: dict[str, str]
@@ -84,11 +83,11 @@ class StudyCell:
     demo: str
     """What is imitated, in a few words."""
     steps: int
-    """Agent steps that it is given, with those of its pretraining."""
+    """Agent steps that it is given."""
     state: str
     """One of STATES: a stopped one can go on."""
     played: int = 0
-    """Agent steps so far, with those of its pretraining."""
+    """Agent steps so far."""
     error: str = ""
     """Of one that failed."""
     result: Result | None = None
@@ -150,8 +149,8 @@ class StudyResults:
 def read_results(plan: Plan, out: Path) -> StudyResults:
     """The cells of a plan, as they stand in the folder of a sweep.
 
-    >>> from orcalign.experiments import STUDIES, plan_study
-    >>> runs = read_results(plan_study(STUDIES["quick"]), Path("no-such-folder"))
+    >>> from orcalign.experiments import find_study, plan_study
+    >>> runs = read_results(plan_study(find_study("quick")), Path("no-such-folder"))
     >>> len(runs.cells), runs.cells[0].state, runs.done
     (12, 'missing', [])
     """
@@ -162,8 +161,7 @@ def read_results(plan: Plan, out: Path) -> StudyResults:
 
 def _read_cell(cell: Cell, out: Path) -> StudyCell:
     folder = CellFolder(out, cell.key)
-    before = 0 if cell.start is None else cell.start.step
-    steps = before + cell.config.steps
+    steps = cell.config.steps
     about = StudyCell(cell.values, cell.key, demo_words(cell.config.demo), steps, "missing")
     done = folder.done()
     if done is not None:
@@ -176,9 +174,7 @@ def _read_cell(cell: Cell, out: Path) -> StudyCell:
     if not folder.path.is_dir():
         return about
     started = folder.started()
-    about = replace(
-        about, played=before + folder.steps() if started else 0, run=folder.run if started else None
-    )
+    about = replace(about, played=folder.steps() if started else 0, run=folder.run if started else None)
     failure = folder.failure()
     if is_held(folder.lock_file):
         return replace(about, state="running")
@@ -201,7 +197,7 @@ def demo_words(demo: DemoConfig) -> str:
 def label(values: Values, side: str) -> str:
     """The name of a row or column.
 
-    >>> label({"method": "orca", "context": "3"}, "method+context")
+    >>> label({"recipe": "orca", "reward.context": "3"}, "recipe+reward.context")
     'orca 3'
     """
     return " ".join(values[name] for name in parts(side))
@@ -210,7 +206,7 @@ def label(values: Values, side: str) -> str:
 def setting(values: Values, columns: str) -> str:
     """What the cells of one line of columns share: the task, and whatever else is neither column nor seed.
 
-    >>> setting({"method": "orca", "task": "push", "demos": "4", "seed": "0"}, "method")
+    >>> setting({"recipe": "orca", "task": "push", "demos": "4", "seed": "0"}, "recipe")
     'push 4'
     """
     left_out = {*parts(columns), "seed", "demo_number"}

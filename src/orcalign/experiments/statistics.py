@@ -1,4 +1,4 @@
-"""Statistics over runs: what a table says about methods, with intervals that a few seeds allow.
+"""Statistics over runs: what a table says about recipes, with intervals that a few seeds allow.
 
 Scores are [N, K]: N runs (seeds) of each of K tasks. The measures are those of Agarwal et al. (2021), "Deep
 reinforcement learning at the edge of the statistical precipice"; a test compares them with their library, rliable.
@@ -6,7 +6,6 @@ reinforcement learning at the edge of the statistical precipice"; a test compare
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
@@ -37,30 +36,6 @@ def mean_and_error(values: Sequence[float]) -> tuple[float, float | None]:
     if len(array) == 1:
         return float(array[0]), None
     return float(array.mean()), float(array.std(ddof=1) / np.sqrt(len(array)))
-
-
-def difference_and_error(
-    ours: Sequence[Sequence[float]], others: Sequence[Sequence[float]]
-) -> tuple[float, float]:
-    """By how much runs of ours are ahead of others', mean over tasks, and its standard error (Welch's).
-
-    Args:
-        ours: for each task the scores of two runs or more; tasks may have different numbers of them.
-        others: the same tasks.
-
-    >>> difference_and_error([[7.0, 1.0], [2.0, 2.0]], [[0.0, 8.0], [0.0, 0.0]])
-    (1.0, 2.5)
-    """
-    pairs = [
-        (mean_and_error(mine), mean_and_error(theirs)) for mine, theirs in zip(ours, others, strict=True)
-    ]
-    variance = 0.0
-    for (_, my_error), (_, their_error) in pairs:
-        if my_error is None or their_error is None:
-            raise ValueError("a task has a single run, which says nothing about its error; give two or more.")
-        variance += my_error**2 + their_error**2
-    difference = float(np.mean([mine - theirs for (mine, _), (theirs, _) in pairs]))
-    return difference, math.sqrt(variance) / len(pairs)
 
 
 def interquartile_mean(scores: Scores) -> float:

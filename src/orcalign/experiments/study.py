@@ -1,21 +1,29 @@
-"""A study: axes, a budget, and what its table looks like."""
+"""A study: axes, a budget, and what its table looks like. Those that ship are YAML files like anybody's own."""
 
 from __future__ import annotations
 
-import difflib
 import itertools
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
+from functools import cache
+from importlib import resources
 from pathlib import Path
 from typing import Any
 
-from orcalign.checks import require
-from orcalign.experiments.axes import AXES
+from orcalign.checks import near_miss, require
+from orcalign.training.config_mapping import field_types
 from orcalign.training.presets import PRESETS
 
 Values = dict[str, str]
 """A value on every axis: one cell."""
+AXES = ("task", "recipe", "variant", "demo_kind", "demos", "demo_number", "seed")
+"""Axes that are more than a field of the config."""
+STUDIES = (
+    "misaligned", "quick", "aligned", "varying-misalignment", "number-of-demos", "pretraining", "encoders",
+    "image-policy", "latency", "temperature", "floor", "context", "progress-ablation",
+)  # fmt: skip
+"""Those that ship: one for each table and figure of the paper that holds results, and our own."""
 
 
 @dataclass(frozen=True)
@@ -23,7 +31,7 @@ class Budget:
     """How much is spent on every cell."""
 
     steps: int
-    """Agent steps of a run; a method that is pretrained shares them between its two stages."""
+    """Agent steps of a run; a recipe that is pretrained shares them between its two stages."""
     seeds: int = 1
     """Runs of every cell, with seeds 0, 1, …; a study with an axis for seeds of its own has those."""
     axes: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
@@ -42,23 +50,25 @@ PAPER = Budget(1_000_000, seeds=3)
 class Study:
     """A grid of runs.
 
-    >>> study = Study("mine", "two tasks", {"task": ("nav2d", "nav2d-order"), "method": ("orca_np", "ot")})
+    >>> study = Study("mine", "two tasks", {"task": ("nav2d", "nav2d-order"), "recipe": ("orca_np", "ot")})
     >>> len(list(study.cells(study.budget("laptop")))), study.rows, study.columns
-    (4, 'task', 'method')
+    (4, 'task', 'recipe')
     """
 
     name: str
     summary: str
     axes: Mapping[str, tuple[str, ...]]
-    """Axis to values, in the order of the table."""
+    """Axis to values, in the order of the table: one of `AXES`, or any field of the config, as reward.context."""
     rows: str = "task"
-    columns: str = "method"
+    columns: str = "recipe"
     """The axes of the table; everything else is averaged."""
     source: str = ""
     """Where the paper has it."""
     budgets: Mapping[str, Budget] = field(default_factory=lambda: {"laptop": LAPTOP, "paper": PAPER})
     settings: Mapping[str, Any] = field(default_factory=dict)
     """Settings of every run, as {"agent.hidden": 512}; where an axis says otherwise, the axis counts."""
+    variants: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    """Settings by the values of the axis `variant`; in a file that has no such axis, all of them are run."""
     metric: str = "normalised"
     """What of the last evaluation is shown."""
     kind: str = "training"
@@ -73,14 +83,13 @@ class Study:
             raise ValueError(
                 f"the study's name is {self.name!r}; it becomes the name of a folder, so use letters, digits, - and _."
             )
+        require("kind", self.kind, ("training", "latency"))
         if self.kind == "latency":
             return
-        for name in self.axes:
-            require("axis", name, tuple(AXES))
         for preset, budget in self.budgets.items():
             require("preset", preset, tuple(PRESETS))
-            for name in budget.axes:
-                require("axis", name, tuple(AXES))
+            for name in (*self.axes, *budget.axes):
+                require_axis(name)
             if "task" not in {**self.axes, **budget.axes}:
                 raise ValueError(f"study {self.name!r} has no axis 'task'; say what is to be learned.")
         for name, values in self.axes.items():
@@ -88,8 +97,8 @@ class Study:
                 raise ValueError(
                     f"the axis {name!r} of study {self.name!r} has no values; give at least one."
                 )
-        if self.columns == "method" and "method" not in self.axes:
-            raise ValueError(f"study {self.name!r} has no axis 'method'; add one, or name other columns.")
+        if self.columns == "recipe" and "recipe" not in self.axes:
+            raise ValueError(f"study {self.name!r} has no axis 'recipe'; add one, or name other columns.")
         for name in (*parts(self.rows), *parts(self.columns)):
             require("axis of the table", name, tuple(self.axes))
 
@@ -98,16 +107,11 @@ class Study:
         require("preset", preset, tuple(self.budgets))
         return self.budgets[preset]
 
-    def grid(self, budget: Budget) -> dict[str, tuple[str, ...]]:
-        """All axes at that budget, with the seeds; in the order in which cells are run."""
+    def cells(self, budget: Budget, only: Mapping[str, Sequence[str]] | None = None) -> Iterator[Values]:
+        """One mapping of axes to values for every cell, in the order in which they are run."""
         axes = {**self.axes, **budget.axes}
         if "seed" not in axes and "demo_number" not in axes:
             axes["seed"] = tuple(str(seed) for seed in range(budget.seeds))
-        return axes
-
-    def cells(self, budget: Budget, only: Mapping[str, Sequence[str]] | None = None) -> Iterator[Values]:
-        """One mapping of axes to values for every cell."""
-        axes = self.grid(budget)
         for name, wanted in (only or {}).items():
             require("axis", name, tuple(axes))
             for value in wanted:
@@ -117,11 +121,26 @@ class Study:
             yield dict(zip(axes, values, strict=True))
 
 
+def require_axis(name: str) -> None:
+    """Refuse what is no axis.
+
+    >>> require_axis("reward.contxt")
+    Traceback (most recent call last):
+    ...
+    ValueError: axis is 'reward.contxt'; did you mean 'reward.context'? Known: task, recipe, ...
+    """
+    if name not in AXES and name not in field_types():
+        raise ValueError(
+            f"axis is {name!r};{near_miss(name, (*AXES, *field_types()))} Known: {', '.join(AXES)}, and every "
+            "field of the config, such as reward.context."
+        )
+
+
 def parts(side: str) -> tuple[str, ...]:
     """The axes of a side of the table.
 
-    >>> parts("method+context")
-    ('method', 'context')
+    >>> parts("recipe+reward.context")
+    ('recipe', 'reward.context')
     """
     return tuple(side.split("+"))
 
@@ -129,8 +148,8 @@ def parts(side: str) -> tuple[str, ...]:
 def parse_only(words: Iterable[str]) -> dict[str, tuple[str, ...]]:
     """What --only says: values of one axis add up, axes narrow each other.
 
-    >>> parse_only(["task=push,task=door-open", "method=orca"])
-    {'task': ('push', 'door-open'), 'method': ('orca',)}
+    >>> parse_only(["task=push,task=door-open", "recipe=orca"])
+    {'task': ('push', 'door-open'), 'recipe': ('orca',)}
     """
     found: dict[str, tuple[str, ...]] = {}
     for word in itertools.chain.from_iterable(text.split(",") for text in words):
@@ -141,39 +160,81 @@ def parse_only(words: Iterable[str]) -> dict[str, tuple[str, ...]]:
     return found
 
 
-FIELDS = ("name", "summary", "axes", "rows", "columns", "steps", "seeds", "settings", "metric")
+def find_study(name: str) -> Study:
+    """The study of that name, or in that YAML file.
+
+    >>> find_study("misalinged")
+    Traceback (most recent call last):
+    ...
+    ValueError: study is 'misalinged'; did you mean 'misaligned'? Known: misaligned, quick, ...
+    """
+    if name.endswith((".yaml", ".yml")):
+        try:
+            text = Path(name).read_text("utf-8")
+        except UnicodeDecodeError as error:
+            raise ValueError(f"{name!r} is not YAML ({error}).") from None
+        return read_study(text, name)
+    require("study", name, STUDIES)
+    return _shipped(name)
 
 
-def read_study(path: Path) -> Study:
-    """A study in a YAML file: `axes`, and any of name, summary, rows, columns, steps, seeds, settings, metric."""
+@cache
+def _shipped(name: str) -> Study:
+    file = resources.files("orcalign.experiments").joinpath("studies", f"{name}.yaml")
+    study = read_study(file.read_text("utf-8"), f"{name}.yaml")
+    return Study(**{**{one.name: getattr(study, one.name) for one in fields(study)}, "file": ""})
+
+
+FIELDS = (*(one.name for one in fields(Study) if one.name != "file"), "steps", "seeds")
+
+
+def read_study(text: str, path: str) -> Study:
+    """A study in YAML: `axes`, and any other field of a study; `steps` and `seeds` are the same in every budget."""
     import yaml
 
     try:
-        values = yaml.safe_load(path.read_text("utf-8"))
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
-        raise ValueError(f"{str(path)!r} is not YAML ({' '.join(str(error).split())}).") from None
+        values = yaml.safe_load(text)
+    except yaml.YAMLError as error:
+        raise ValueError(f"{path!r} is not YAML ({' '.join(str(error).split())}).") from None
     if not isinstance(values, dict) or not isinstance(values.get("axes"), dict):
-        raise ValueError(f"{str(path)!r} has no axes; write, for example, axes: {{task: [door-close]}}.")
+        raise ValueError(f"{path!r} has no axes; write, for example, axes: {{task: [door-close]}}.")
     for name in values:
         if name not in FIELDS:
-            near = difflib.get_close_matches(str(name), FIELDS, n=1)
-            hint = f" did you mean {near[0]!r}?" if near else ""
             raise ValueError(
-                f"{str(path)!r} has a field {name!r}, which a study does not;{hint} Known: {', '.join(FIELDS)}."
+                f"{path!r} has a field {name!r}, which a study does not;{near_miss(name, FIELDS)} "
+                f"Known: {', '.join(FIELDS)}."
             )
-    axes = {
-        str(name): tuple(str(value) for value in (entry if isinstance(entry, list) else [entry]))
-        for name, entry in values["axes"].items()
-    }
+    for name, example in (("settings", "{agent.hidden: 512}"), ("variants", "{small: {agent.hidden: 64}}"),
+                          ("budgets", "{laptop: {steps: 5000}}")):  # fmt: skip
+        if not isinstance(values.setdefault(name, {}), dict):
+            raise ValueError(f"{path!r}: {name} is {values[name]!r}; write, for example, {example}.")
+    shared = {name: values.pop(name) for name in ("steps", "seeds") if name in values}
+    told = values.pop("budgets") or {"laptop": {}, "paper": {}}
     budgets = {
-        preset: Budget(values.get("steps", base.steps), values.get("seeds", base.seeds))
-        for preset, base in (("laptop", LAPTOP), ("paper", PAPER))
+        preset: _budget(PAPER if preset == "paper" else LAPTOP, {**shared, **(told[preset] or {})})
+        for preset in told
     }
-    settings = values.get("settings", {})
-    if not isinstance(settings, dict):
-        raise ValueError(
-            f"{str(path)!r}: settings is {settings!r}; write, for example, {{agent.hidden: 512}}."
-        )
-    rest = {name: values[name] for name in ("rows", "columns", "settings", "metric") if name in values}
-    name, summary = str(values.get("name", path.stem)), str(values.get("summary", f"from {path.name}"))
-    return Study(name, summary, axes, budgets=budgets, file=str(path), **rest)
+    values = {"name": Path(path).stem, "summary": f"from {Path(path).name}", **values}
+    axes = _axes(values["axes"])
+    if values["variants"] and "variant" not in axes:
+        axes = {"variant": tuple(map(str, values["variants"])), **axes}
+    return Study(**{**values, "axes": axes, "budgets": budgets, "file": path})
+
+
+def _budget(base: Budget, told: Mapping[str, Any]) -> Budget:
+    for name in told:
+        require("field of a budget", name, tuple(one.name for one in fields(Budget)))
+    axes = _axes(told.get("axes", {}))
+    return Budget(told.get("steps", base.steps), told.get("seeds", base.seeds), axes)
+
+
+def _axes(told: Mapping[str, Any]) -> dict[str, tuple[str, ...]]:
+    return {
+        str(name): tuple(map(_word, entry if isinstance(entry, list) else [entry]))
+        for name, entry in told.items()
+    }
+
+
+def _word(value: Any) -> str:
+    """A value as it is typed: YAML has read true and null for what they mean."""
+    return "none" if value is None else str(value).lower() if isinstance(value, bool) else str(value)

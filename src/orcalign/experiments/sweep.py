@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import time
+from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -11,11 +12,10 @@ from typing import Any
 
 from orcalign import __version__
 from orcalign.checks import require
-from orcalign.experiments.cell_folder import CellFolder, check_version
-from orcalign.experiments.cell_run import JobOrder, job_is_done
-from orcalign.experiments.folder_lock import FolderLock
-from orcalign.experiments.local import Answer, Backend
-from orcalign.experiments.planning import Job, Plan
+from orcalign.experiments.cells import CellFolder, FolderLock, check_version
+from orcalign.experiments.local import Backend
+from orcalign.experiments.planning import Cell, Plan
+from orcalign.experiments.worker import Answer, JobOrder
 from orcalign.files import write_file
 
 
@@ -45,13 +45,11 @@ class Progress:
     plan: Plan
     out: Path
     done: set[str] = field(default_factory=set)
-    """Ids of jobs."""
+    """Keys of cells."""
     running: dict[str, float] = field(default_factory=dict)
-    """Id to when it was begun."""
+    """Key to when it was begun."""
     failed: dict[str, str] = field(default_factory=dict)
-    """Id to the error, of those that are given up."""
-    blocked: dict[str, str] = field(default_factory=dict)
-    """Id to the id of the failed job that it needs."""
+    """Key to the error, of those that are given up."""
     retried: int = 0
     stopped: bool = False
 
@@ -109,12 +107,12 @@ def read_progress(plan: Plan, out: Path) -> Progress:
     """What is done already; refuses results of another version."""
     progress = Progress(plan, out)
     there = _keys(out)
-    for id, job in plan.jobs.items():
-        if job.cell.key in there and job_is_done(out, job):
-            progress.done.add(id)
-            result = CellFolder(out, job.cell.key).done() if job.until is None else None
-            if result is not None:
-                check_version(CellFolder(out, job.cell.key).path, result.get("orcalign"))
+    for key in plan.jobs:
+        folder = CellFolder(out, key)
+        result = folder.done() if key in there else None
+        if result is not None:
+            check_version(folder.path, result.get("orcalign"))
+            progress.done.add(key)
     return progress
 
 
@@ -154,7 +152,7 @@ def _drive(
     progress: Progress, backend: Backend, settings: SweepSettings, tell: Tell, stop: Callable[[], bool]
 ) -> None:
     jobs = progress.plan.jobs
-    waiting = [job for id, job in jobs.items() if id not in progress.done]
+    waiting = deque(cell for key, cell in jobs.items() if key not in progress.done)
     attempts: dict[str, int] = {}
     while waiting or progress.running:
         if stop() and not progress.stopped:
@@ -162,47 +160,33 @@ def _drive(
             backend.stop()
         if progress.stopped and not progress.running:
             return
-        while not progress.stopped and len(progress.running) < backend.slots:
-            job = _next(waiting, progress)
-            if job is None:
-                break
-            waiting.remove(job)
-            progress.running[job.id] = time.monotonic()
-            backend.submit(JobOrder.of(job, settings.workers, settings.device, settings.checkpoint_minutes))
-        if not progress.running:
-            return
+        while waiting and not progress.stopped and len(progress.running) < backend.slots:
+            cell = waiting.popleft()
+            progress.running[cell.key] = time.monotonic()
+            backend.submit(JobOrder.of(cell, settings.workers, settings.device, settings.checkpoint_minutes))
         answer = backend.answer(1.0)
         if answer is not None:
             _take(progress, answer, waiting, attempts, settings)
         tell(progress)
 
 
-def _next(waiting: list[Job], progress: Progress) -> Job | None:
-    """The first job whose prerequisite is there; jobs that can never run are put aside."""
-    for job in list(waiting):
-        needs = job.needs
-        # A cell waits for its own half, too: two workers would want the same run.
-        if needs is None or needs in progress.done:
-            return job
-        if needs in progress.failed or needs in progress.blocked:
-            progress.blocked[job.id] = needs
-            waiting.remove(job)
-    return None
-
-
 def _take(
-    progress: Progress, answer: Answer, waiting: list[Job], attempts: dict[str, int], settings: SweepSettings
+    progress: Progress,
+    answer: Answer,
+    waiting: deque[Cell],
+    attempts: dict[str, int],
+    settings: SweepSettings,
 ) -> None:
-    job = progress.plan.jobs[answer.id]
-    del progress.running[answer.id]
+    key = answer.key
+    del progress.running[key]
     if answer.done:
-        progress.done.add(answer.id)
+        progress.done.add(key)
     elif answer.error is not None:
-        tried = attempts[answer.id] = attempts.get(answer.id, 0) + 1
-        CellFolder(progress.out, job.cell.key).write_failure(answer.error, tried)
+        tried = attempts[key] = attempts.get(key, 0) + 1
+        CellFolder(progress.out, key).write_failure(answer.error, tried)
         if tried <= settings.retries and not progress.stopped:
             progress.retried += 1
             # At the end of the line: what is broken for the moment may be whole by then.
-            waiting.append(job)
+            waiting.append(progress.plan.jobs[key])
         else:
-            progress.failed[answer.id] = answer.error
+            progress.failed[key] = answer.error

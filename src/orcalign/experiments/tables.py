@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
+from importlib import resources
+from typing import Any
 
 import numpy as np
 
 from orcalign.checks import require
-from orcalign.experiments.methods import METHODS
-from orcalign.experiments.paper_values import PaperTable, paper_table
 from orcalign.experiments.results import CHECKPOINTS, METRICS, Result, StudyResults, label, score_matrices
 from orcalign.experiments.statistics import (
     Interval,
@@ -18,8 +20,50 @@ from orcalign.experiments.statistics import (
     probability_of_improvement,
     with_interval,
 )
+from orcalign.training.recipes import RECIPES
 
 AVERAGE = "average"
+
+
+@dataclass(frozen=True)
+class PaperTable:
+    """A table of the paper."""
+
+    source: str
+    steps: int | None
+    seeds: int | None
+    rows: str
+    columns: str
+    values: dict[str, dict[str, tuple[float, float]]]
+    """Row to column to mean and standard error."""
+    average: dict[str, tuple[float, float]]
+
+
+@cache
+def _file() -> dict[str, Any]:
+    text = resources.files("orcalign.experiments").joinpath("paper_values.json").read_text("utf-8")
+    values: dict[str, Any] = json.loads(text)
+    return values
+
+
+def paper_table(study: str) -> PaperTable | None:
+    """What the paper has for a study; None if it has no numbers.
+
+    >>> paper_table("misaligned").values["door-close"]["orca"]
+    (0.88, 0.01)
+    """
+    entry = _file().get(study)
+    if not isinstance(entry, dict):
+        return None
+
+    def pairs(row: dict[str, list[float]] | None) -> dict[str, tuple[float, float]]:
+        return {name: (pair[0], pair[1]) for name, pair in (row or {}).items()}
+
+    values = {name: pairs(row) for name, row in entry["values"].items()}
+    return PaperTable(
+        entry["source"], entry.get("steps"), entry.get("seeds"), entry["rows"], entry["columns"], values,
+        pairs(entry.get("average")),
+    )  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -120,12 +164,13 @@ def make_table(runs: StudyResults, metric: str | None = None, checkpoint: str = 
 def heading(column: str) -> str:
     """A column in words.
 
-    >>> heading("orca_np"), heading("temporal_ot pixels"), heading("0.5")
-    ('ORCA (NP)', 'TemporalOT, pixels', '0.5')
+    >>> heading("orca_np"), heading("temporal_ot pixels"), heading("white noise")
+    ('ORCA (NP)', 'TemporalOT, pixels', 'white noise')
     """
     first, _, rest = column.partition(" ")
-    named = METHODS[first].label if first in METHODS else first
-    return f"{named}, {rest}" if rest else named
+    if first not in RECIPES:
+        return column
+    return f"{RECIPES[first].label}, {rest}" if rest else RECIPES[first].label
 
 
 def _entry(results: Sequence[Result], metric: str, checkpoint: str, planned: int) -> Entry | None:

@@ -20,13 +20,9 @@ from orcalign.matching.match import IntArray
 BANDS = ("linear", "blocks")
 
 
-def default_window(J: int) -> int:
-    """ceil(J / 10), the paper's window for misaligned demos.
-
-    >>> default_window(18)
-    2
-    """
-    return -(-J // 10)
+def _width(J: int, window: int | None) -> int:
+    """The window asked for, or ceil(J / 10), the paper's for misaligned demos."""
+    return -(-J // 10) if window is None else require_count(window, "window", at_least=0)
 
 
 def band_limits(T: int, J: int, window: int | None = None, band: str = "linear") -> tuple[IntArray, IntArray]:
@@ -46,7 +42,7 @@ def band_limits(T: int, J: int, window: int | None = None, band: str = "linear")
     ([0, 0, 1, 1], [1, 1, 2, 2])
     """
     require("band", band, BANDS)
-    width = default_window(J) if window is None else require_count(window, "window", at_least=0)
+    width = _width(J, window)
     if T < J:
         return _transpose(*_limits(J, T, width, band), T)
     return _limits(T, J, width, band)
@@ -69,7 +65,7 @@ def window_that_fits(T: int, J: int, window: int | None = None, band: str = "lin
     >>> window_that_fits(63, 40, window=4, band="blocks")
     7
     """
-    width = default_window(J) if window is None else require_count(window, "window", at_least=0)
+    width = _width(J, window)
     while not is_feasible(*band_limits(T, J, width, band), J):
         width += 1
     return width

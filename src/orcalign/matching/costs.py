@@ -138,7 +138,7 @@ def _average_in_step(cost: Any, lengths: Any, window: int, ahead: bool, out: Any
 
 
 def _feature_pair(x: npt.ArrayLike, y: npt.ArrayLike) -> tuple[FloatArray, FloatArray]:
-    a, b = _features(x, "x", (2, 3)), _features(y, "y", (2,))
+    a, b = as_features(x, "x", (2, 3)), as_features(y, "y")
     if a.shape[-1] != b.shape[-1]:
         raise ValueError(
             f"x has features of size {a.shape[-1]} and y of size {b.shape[-1]}; both must come from the same "
@@ -147,7 +147,14 @@ def _feature_pair(x: npt.ArrayLike, y: npt.ArrayLike) -> tuple[FloatArray, Float
     return a, b
 
 
-def _features(values: npt.ArrayLike, name: str, ranks: tuple[int, ...]) -> FloatArray:
+def as_features(values: npt.ArrayLike, name: str, ranks: tuple[int, ...] = (2,)) -> FloatArray:
+    """Check features [T, D] or, where the ranks allow it, [B, T, D]: finite numbers, at least one an axis.
+
+    >>> as_features([[1.0, float("nan")]], "x")
+    Traceback (most recent call last):
+        ...
+    ValueError: x[0, 1] is nan; features must be finite, so check the frame or the encoder.
+    """
     array = as_float_array(values, name)
     if array.ndim not in ranks or array.size == 0:
         wanted = " or ".join("[T, D]" if rank == 2 else "[B, T, D]" for rank in ranks)
@@ -156,7 +163,9 @@ def _features(values: npt.ArrayLike, name: str, ranks: tuple[int, ...]) -> Float
         )
     if not np.isfinite(array).all():
         where = tuple(int(i) for i in np.argwhere(~np.isfinite(array))[0])
-        raise ValueError(f"{name}{list(where)} is {array[where]}; features must be finite.")
+        raise ValueError(
+            f"{name}{list(where)} is {array[where]}; features must be finite, so check the frame or the encoder."
+        )
     return array
 
 

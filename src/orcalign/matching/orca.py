@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from orcalign.checks import require_number
 from orcalign.matching.kernel import bits, exp_nonpositive, kernel, reordering_kernel, wide_vectors
-from orcalign.matching.match import Episodes, FloatArray, Match, as_episodes, require_valid
+from orcalign.matching.match import FloatArray, Match, as_episodes, require_valid
 from orcalign.matching.threads import for_chunks
 
 LANES = 8
@@ -77,10 +77,6 @@ def orca(
     temperature = require_number(temperature, "temperature", above=0)
     floor = require_number(floor, "floor", at_least=0)
     episodes = as_episodes(cost, lengths)
-    return _solve(episodes, temperature, floor)
-
-
-def _solve(episodes: Episodes, temperature: float, floor: float) -> OrcaMatch:
     B, T, J = episodes.cost.shape
     coverage, reward = episodes.empty(columns=True), episodes.empty(columns=False)
     progress = episodes.empty(columns=False)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any, final
+import copy
+from typing import Any, Self, final
 
 import numpy as np
 import numpy.typing as npt
@@ -13,7 +14,6 @@ from orcalign.matching.orca import orca_buffers, orca_rows
 from orcalign.matching.orca_progress import LastFrame, check_worth, weighted
 
 
-@final
 class OrcaTracker:
     """The streaming form of `orca`: push the costs of a learner frame, get its reward.
 
@@ -92,13 +92,9 @@ class OrcaTracker:
         for array in (self._state, self._coverage, self._reward, self._progress):
             array[:] = 0
 
-    def copy(self) -> OrcaTracker:
+    def copy(self) -> Self:
         """An independent tracker in the same state: what would happen if."""
-        other = OrcaTracker(self.num_frames, self.temperature, self.floor)
-        other.frames_seen = self.frames_seen
-        for name in ("_state", "_coverage", "_reward", "_progress"):
-            getattr(other, name)[:] = getattr(self, name)
-        return other
+        return copy.deepcopy(self)
 
     def _refuse(self, cost_row: Any) -> None:
         array = as_float_array(cost_row, "cost_row")
@@ -113,7 +109,7 @@ class OrcaTracker:
 
 
 @final
-class OrcaProgressTracker:
+class OrcaProgressTracker(OrcaTracker):
     """The streaming form of `orca_progress`: push the costs of a learner frame, get its reward.
 
     In float64 bit for bit what `orca_progress` gives for the whole episode.
@@ -143,55 +139,26 @@ class OrcaProgressTracker:
         worth: npt.ArrayLike | None = None,
         last: float | None = None,
     ) -> None:
+        super().__init__(num_frames, temperature, floor)
         self._weight = require_number(weight, "weight", at_least=0)
-        self._orca = OrcaTracker(num_frames, temperature, floor)
         self._shares = None if worth is None else check_worth(worth, num_frames)
         self._last = LastFrame.of(floor, last)
 
     def push(self, cost_row: npt.ArrayLike) -> float:
         """Take the costs [J] of the next learner frame and return its reward; a bad row changes nothing."""
         before = self.progress
-        reward = self._orca.push(cost_row if self._last is None else self._last(cost_row, "cost_row"))
+        reward = super().push(cost_row if self._last is None else self._last(cost_row, "cost_row"))
         return reward + self._weight * (self.progress - before)
-
-    @property
-    def num_frames(self) -> int:
-        """J, the number of demo frames."""
-        return self._orca.num_frames
-
-    @property
-    def frames_seen(self) -> int:
-        """Rows pushed since the beginning of the episode."""
-        return self._orca.frames_seen
-
-    @property
-    def coverage(self) -> FloatArray:
-        """[J] C after the last pushed frame (a copy); zeros before the first."""
-        return self._orca.coverage
 
     @property
     def progress(self) -> float:
         """Phi after the last pushed frame; 0 before the first."""
         if self._shares is None:
-            return self._orca.progress
+            return self._progress.item()
         phi = np.zeros(1)
-        weighted(self._orca.coverage[None], self._shares, phi)
+        weighted(self._coverage, self._shares, phi)
         return phi.item()
 
-    def reset(self) -> None:
-        """Begin a new episode."""
-        self._orca.reset()
 
-    def copy(self) -> OrcaProgressTracker:
-        """An independent tracker in the same state: what would happen if."""
-        other = OrcaProgressTracker(self.num_frames)
-        other._weight, other._orca = self._weight, self._orca.copy()
-        other._shares, other._last = self._shares, self._last
-        return other
-
-
-TRACKERS: dict[str, type[OrcaTracker] | type[OrcaProgressTracker]] = {
-    "orca": OrcaTracker,
-    "orca_progress": OrcaProgressTracker,
-}
+TRACKERS: dict[str, type[OrcaTracker]] = {"orca": OrcaTracker, "orca_progress": OrcaProgressTracker}
 """Matchers that have a stream, by name: made with the number of demo frames and the matcher's settings."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -10,14 +11,14 @@ from typing import Any, cast
 import numpy as np
 
 from orcalign.costs import FrameModel
-from orcalign.encoders import Encoder
+from orcalign.encoders import Encoder, make_encoder
 from orcalign.matching import Match, OrcaMatch
 from orcalign.matching import matcher as find_matcher
 from orcalign.matching.match import FloatArray
-from orcalign.report.clips import EncodedClip, require_same_shape
+from orcalign.report.clips import SHOWN, EncodedClip, encode_file, require_same_shape
 from orcalign.report.explainer import PageAttempt, PageClip, PageData, PageResult, render_page
 from orcalign.rewards import Story, VideoReward
-from orcalign.video import Demo
+from orcalign.video import Demo, VideoOptions
 
 
 @dataclass(frozen=True)
@@ -92,6 +93,44 @@ def clip_reward(demo: EncodedClip, settings: ScoreSettings) -> VideoReward:
         video, model=FrameModel(None, [video], settings.distance, [demo.features]), distance=settings.distance,
         context=settings.context, calibrated=settings.calibrated, **given,
     )  # fmt: skip
+
+
+def score(
+    demo: str | os.PathLike[str],
+    attempts: str | os.PathLike[str] | Sequence[str | os.PathLike[str]],
+    matcher: str | Sequence[str] = "orca",
+    *,
+    distance: str = "cosine",
+    context: int = 3,
+    calibrated: bool = False,
+    temperature: float = 1.0,
+    floor: float = 0.0,
+    encoder: str | Encoder = "efficientnet-lite0",
+    options: VideoOptions | None = None,
+) -> ScoreSheet:
+    """Score attempts at a demo, as `orcalign score` does.
+
+    Args:
+        demo: a video, a folder of images, or a saved demo.
+        attempts: one of these, or several.
+        matcher: one of `orcalign matchers`, or several.
+        distance: between features: cosine or euclidean.
+        context: frames in step over which distances are averaged; 1 for none.
+        calibrated: take temperature and floor from the demo itself: for demos of more than some 30 frames.
+        temperature: of the matchers that have one; lower is stricter.
+        floor: distance below which a frame counts as reached.
+        encoder: its name, or one of `orcalign.encoders.make_encoder`.
+        options: how videos are read.
+    """
+    names = (matcher,) if isinstance(matcher, str) else tuple(matcher)
+    settings = ScoreSettings(names, distance, context, calibrated, temperature, floor)
+    paths = [attempts] if isinstance(attempts, (str, os.PathLike)) else list(attempts)
+    if not paths:
+        raise ValueError("no attempt was given; name at least one video.")
+    model = make_encoder(encoder) if isinstance(encoder, str) else encoder
+    read = options or VideoOptions(longest=SHOWN)
+    first, *others = [encode_file(Path(path), model, read) for path in (demo, *paths)]
+    return score_clips(first, others, settings)
 
 
 def as_json(sheet: ScoreSheet, encoder: Encoder) -> dict[str, Any]:

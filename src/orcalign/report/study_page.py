@@ -29,8 +29,8 @@ def study_page(runs: StudyResults, page: Path, metric: str | None = None) -> str
         page: where the page will lie, for its links to the pages of runs.
         metric: what curves and tables show; left out, the study's own.
 
-    >>> from orcalign.experiments import STUDIES, plan_study, read_results
-    >>> runs = read_results(plan_study(STUDIES["quick"]), Path("no-such-folder"))
+    >>> from orcalign.experiments import find_study, plan_study, read_results
+    >>> runs = read_results(plan_study(find_study("quick")), Path("no-such-folder"))
     >>> page = study_page(runs, Path("quick.html"))
     >>> page[:15], "0 of 12 runs are done; 12 missing." in page
     ('<!doctype html>', True)

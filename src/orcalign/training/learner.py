@@ -15,7 +15,7 @@ from orcalign.rewards import Evidence, Moment, Staged
 from orcalign.training.collector import STACK, World
 from orcalign.training.config import TrainConfig
 from orcalign.training.episode import EpisodeStore, PlayedEpisode
-from orcalign.training.rewarding import plan_stages
+from orcalign.training.reward_config import plan_stages
 
 
 class DivergedError(ValueError):
@@ -145,3 +145,32 @@ class Learner:
     def _batch(self) -> Batch[Any]:
         agent = self.config.agent
         return self.replay.sample(self._rng, agent.batch, agent.n_step, agent.gamma, agent.bootstrap)
+
+
+def limit_threads(config: TrainConfig) -> None:
+    """Torch in this process; sums of other numbers of threads round otherwise."""
+    import torch
+
+    torch.set_num_threads(config.threads)
+
+
+def choose_device(name: str) -> str:
+    """cuda, mps or cpu; `auto` takes the first that is there.
+
+    >>> choose_device("cpu")
+    'cpu'
+    """
+    import torch
+
+    there = {
+        "cuda": torch.cuda.is_available(),
+        "mps": torch.backends.mps.is_available(),
+        "cpu": True,
+    }
+    if name == "auto":
+        return next(device for device, found in there.items() if found)
+    if name.split(":")[0] not in there:
+        raise ValueError(f"device is {name!r}; it must be one of auto, {', '.join(there)}.")
+    if not there[name.split(":")[0]]:
+        raise ValueError(f"device is {name!r}, which this machine does not have; use --device auto.")
+    return name

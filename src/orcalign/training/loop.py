@@ -12,11 +12,10 @@ from orcalign.training.checkpoint import Checkpoint, Checkpoints, save_arrays
 from orcalign.training.collector import Order
 from orcalign.training.episode import EpisodeStore, PlayedEpisode
 from orcalign.training.evaluation import keep_shown, known_expert_return, summarise
-from orcalign.training.learner import Learner
-from orcalign.training.players import Players
+from orcalign.training.learner import Learner, choose_device, limit_threads
+from orcalign.training.players import Players, make_players
 from orcalign.training.run_folder import MetricsLog, RunFolder, save_reward_state
 from orcalign.training.schedule import Schedule
-from orcalign.training.setup import choose_device, limit_threads, make_players
 
 
 class Watcher(Protocol):

@@ -15,11 +15,13 @@ import traceback
 from collections import deque
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Protocol, cast
 
+from orcalign.rewards import Staged, load_reward
 from orcalign.training.collector import Collector, Order, World
 from orcalign.training.config import TrainConfig
 from orcalign.training.episode import PlayedEpisode
+from orcalign.training.run_folder import RunFolder
 
 
 class CollectorError(ValueError):
@@ -168,8 +170,6 @@ def work(pipe: Any, config: TrainConfig, run: str) -> None:
     # Ctrl-C is for the learner, which ends the collectors when it has saved.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     try:
-        from orcalign.training.setup import make_collector
-
         collector = make_collector(config, Path(run))
     except Exception as error:
         _send(pipe, ("error", _plainly(error)))
@@ -217,3 +217,55 @@ def _one_thread_each() -> Iterator[None]:
         for name, value in before.items():
             if value is None:
                 del os.environ[name]
+
+
+def make_collector(config: TrainConfig, folder: Path) -> Collector:
+    """Everything that plays, in this process; `folder` holds what the reward is made from."""
+    from orcalign.training.learner import limit_threads
+
+    limit_threads(config)
+    return Collector(config, load_reward(folder))
+
+
+def make_players(run: RunFolder, workers: int | str) -> tuple[Players, Staged]:
+    """As many collector processes (for 0, this one; for "ray:8", Ray actors), and the reward, side by side."""
+    kind, count = parse_workers(workers)
+    players: Players
+    if count == 0:
+        collector = make_collector(run.config, run.path)
+        players = InProcess(collector)
+        if not collector.reward.guide_dim:
+            # Nothing in it changes while it only observes, so that one object serves both.
+            return players, cast(Staged, collector.reward)
+    elif kind == "ray":
+        from orcalign.training.ray_players import RayPlayers
+
+        players = RayPlayers(run.config, run.path, count)
+    else:
+        players = Processes(run.config, run.path, count)
+    try:
+        reward = cast(Staged, load_reward(run.path))
+        # What has to be measured is measured now, while the collectors get ready.
+        reward.state()
+        return players, reward
+    except BaseException:
+        players.close()
+        raise
+
+
+def parse_workers(given: int | str) -> tuple[str, int]:
+    """What kind of collectors, and how many.
+
+    >>> parse_workers("2"), parse_workers("ray:8")
+    (('process', 2), ('ray', 8))
+    >>> parse_workers("many")
+    Traceback (most recent call last):
+    ...
+    ValueError: workers is 'many'; it must be a number of processes from 0, or of Ray actors, as in ray:8.
+    """
+    kind, colon, number = str(given).rpartition(":")
+    if (colon and kind != "ray") or not number.isdigit() or (colon and int(number) == 0):
+        raise ValueError(
+            f"workers is {given!r}; it must be a number of processes from 0, or of Ray actors, as in ray:8."
+        )
+    return ("ray" if colon else "process"), int(number)

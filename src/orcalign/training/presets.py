@@ -11,6 +11,7 @@ from typing import Any
 
 from orcalign.checks import require
 from orcalign.envs import find_task
+from orcalign.envs.suite import find_suite
 from orcalign.training.config import DemoConfig, EncoderConfig, TrainConfig
 from orcalign.training.config_mapping import from_mapping, with_settings
 from orcalign.training.recipes import RECIPES
@@ -70,20 +71,6 @@ PRESETS: dict[str, Preset] = {
 }
 
 
-def suite_defaults(suite: str) -> Mapping[str, Plain]:
-    """What tasks of a suite need otherwise, by preset."""
-    # Coloured blobs on a map: the pixels themselves say where the agent is. Each frame of the demo is a place of
-    # its own, and the agent acts on the demo's very map: what keeps its first episodes off is not the scene.
-    nav2d = {
-        "reward.context": 1,
-        "reward.calibration_episodes": 0,
-        "encoder.encoder": "pixels",
-        "encoder.encoder_size": None,
-        "collect.frame_size": None,
-    }
-    return {"laptop": nav2d} if suite == "nav2d" else {}
-
-
 def config(
     task: str, preset: str = "laptop", recipe: str | None = None, settings: Plain | None = None
 ) -> TrainConfig:
@@ -118,7 +105,7 @@ def plain_config(
     if recipe is not None:
         require("recipe", recipe, tuple(RECIPES))
     plain = with_settings({"task": task, "recipe": recipe or ""}, PRESETS[preset].settings)
-    plain = with_settings(plain, suite_defaults(find_task(task).suite).get(preset, {}))
+    plain = with_settings(plain, find_suite(find_task(task).suite).defaults.get(preset, {}))
     plain = with_settings(plain, {} if recipe is None else RECIPES[recipe].settings)
     return _fitted(with_settings(plain, given), given, plain["encoder"]["encoder"])
 

@@ -57,7 +57,7 @@ RECIPES: dict[str, Recipe] = {
     "ot": Recipe("OT", "optimal transport between frames, whatever their order", {"reward.matcher": "ot"}),
     "dtw": Recipe(
         "DTW",
-        "dynamic time warping: frames in order, some of them as often as it likes",
+        "dynamic time warping: frames in order, any of them as often as it fits",
         {"reward.matcher": "dtw"},
     ),
     "threshold": Recipe(
@@ -66,4 +66,3 @@ RECIPES: dict[str, Recipe] = {
         {"reward.matcher": "threshold"},
     ),
 }
-MAIN = tuple(RECIPES)

@@ -11,6 +11,8 @@ from orcalign.rewards.settings import RewardSettings, calibrates, known_settings
 
 VIDEO = "video"
 POOLS = ("auto", "max", "best")
+SAME = Ramp(1.0, 1.0)
+FIRST = Scale("first")
 
 
 @dataclass(frozen=True)
@@ -31,7 +33,7 @@ class RewardConfig:
     """Take floor and temperature from the demo itself; --temperature is then a factor on both."""
     calibration_episodes: int = 5
     """Then also from how close the first episodes come to the demo, nothing else of them; 0 for the demo alone."""
-    temperature: Ramp = Ramp(1.0, 1.0)
+    temperature: Ramp = SAME
     """Of matchers that have one; lower is stricter. 1.0:0.25 falls from the first to the second during each stage."""
     floor: float = 0.0
     """Distance below which a frame counts as reached."""
@@ -42,7 +44,7 @@ class RewardConfig:
     pause is worth nothing and a jump much."""
     pool: str = "auto"
     """Several demos: auto is the matcher's own, max at every step, or all rewards of the best demo."""
-    scale: Scale = Scale("first")
+    scale: Scale = FIRST
     """What rewards are multiplied by: first (the first episode with a reward sums to 10, as in the paper), none, or a
     number."""
     guide: bool = False
@@ -117,6 +119,33 @@ class RewardConfig:
             self.guide and last,
             {name: value for name, value in self.extra_settings().items() if name in known},
         )
+
+
+@dataclass(frozen=True)
+class Stage:
+    """Steps `first` to `last` of a run, paid by one reward."""
+
+    name: str
+    first: int
+    last: int
+    critic_only: int
+    """Steps at its beginning for which the actor does not learn: its critic does not know the new reward yet."""
+
+
+def plan_stages(config: RewardConfig, steps: int) -> tuple[Stage, ...]:
+    """The stages of a run of that many steps.
+
+    >>> [(s.name, s.first, s.last) for s in plan_stages(RewardConfig(pretrain="temporal_ot"), 1000)]
+    [('temporal_ot', 0, 500), ('orca', 500, 1000)]
+    """
+    if config.reward != VIDEO:
+        return (Stage(config.reward, 0, steps, 0),)
+    switch = round(steps * config.pretrain_fraction) if config.pretrain is not None else steps
+    last = config.matchers[-1]
+    if switch == steps:
+        return (Stage(last, 0, steps, 0),)
+    critic_only = share_or_count("critic_only", config.critic_only, steps - switch)
+    return Stage(config.matchers[0], 0, switch, 0), Stage(last, switch, steps, critic_only)
 
 
 def _setting(text: str) -> tuple[str, Any]:

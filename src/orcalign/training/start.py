@@ -3,20 +3,28 @@
 from __future__ import annotations
 
 import hashlib
+import io
 import os
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from orcalign.envs import find_task, make_demo, make_demos
+import numpy as np
+
+from orcalign.envs import find_task, make, make_demo, make_demos, train_seed
 from orcalign.rewards.demos import as_demos
 from orcalign.training.config import TrainConfig
 from orcalign.training.config_mapping import from_mapping, to_mapping, with_settings
 from orcalign.training.evaluation import known_expert_return
 from orcalign.training.presets import config as config_of
-from orcalign.training.rewarding import describe_reward, scenes
+from orcalign.training.reward_config import VIDEO, plan_stages
 from orcalign.training.run_folder import RunFolder
 from orcalign.video import Demo
+
+LOOKED_AT = 10
+"""First frames in which the object is looked for."""
+LOOKING = 2**61
+"""Instead of a run's seed, so that these episodes are none that a run is trained with."""
 
 
 def start_run(
@@ -130,6 +138,59 @@ def find_demos(config: TrainConfig) -> tuple[tuple[Demo, ...], tuple[str, ...]]:
         size=collect.frame_size,
     )  # fmt: skip
     return several.demos, notes
+
+
+def describe_reward(config: TrainConfig) -> dict[str, Any]:
+    """What `reward.json` of the run says.
+
+    >>> from orcalign.training.presets import config
+    >>> [part["settings"]["matcher"] for part in describe_reward(config("nav2d", recipe="orca"))["parts"]]
+    ['temporal_ot', 'orca']
+    """
+    reward, encoder = config.reward, config.encoder
+    stages = plan_stages(reward, config.steps)
+    if reward.reward != VIDEO:
+        parts = [{"kind": reward.reward, **reward.extra_settings()}]
+    else:
+        costs = {
+            "encoder": encoder.encoder,
+            "size": encoder.encoder_size,
+            "weights": encoder.weights,
+            "engine": encoder.engine,
+            "threads": encoder.encoder_threads,
+            "look": encoder.look,
+            "distance": reward.distance,
+        }
+        parts = [
+            {"kind": VIDEO, "settings": reward.video_settings(name).plain(), "costs": costs}
+            for name in reward.matchers
+        ]
+    return {
+        "kind": "staged",
+        "starts": [stage.first for stage in stages],
+        "steps": config.steps,
+        "scale": reward.scale.factor,
+        "parts": parts,
+    }
+
+
+def scenes(config: TrainConfig) -> bytes | None:
+    """First frames of some episodes, and the same after a step, as an npz file; None where nobody looks for objects."""
+    if config.encoder.look == "whole" or config.reward.reward != VIDEO:
+        return None
+    collect = config.collect
+    env = make(config.task, collect.render, config.seed, size=collect.frame_size)
+    env.action_space.seed(0)
+    firsts, nexts = [], []
+    for k in range(LOOKED_AT):
+        env.reset(seed=train_seed(k, LOOKING))
+        firsts.append(np.array(env.render()))
+        env.step(env.action_space.sample())
+        nexts.append(np.array(env.render()))
+    env.close()
+    buffer = io.BytesIO()
+    np.savez_compressed(buffer, firsts=np.stack(firsts), nexts=np.stack(nexts))
+    return buffer.getvalue()
 
 
 def demo_hash(demos: tuple[Demo, ...]) -> str:

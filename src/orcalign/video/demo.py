@@ -21,7 +21,7 @@ from orcalign.files import atomic_folder
 from orcalign.video.read import read_video
 from orcalign.video.timeline import VideoOptions
 from orcalign.video.warps import Warp, compose, identity
-from orcalign.video.write import write_mp4
+from orcalign.video.write import check_rate, write_mp4
 
 MANIFEST = "manifest.json"
 FRAMES = "frames.npz"
@@ -78,8 +78,7 @@ class Demo:
                 "they must be uint8 [J,H,W,3] with at least one frame."
             )
         object.__setattr__(self, "frames", frames)
-        if isinstance(self.fps, bool) or not 0.01 <= self.fps <= 1000:
-            raise ValueError(f"Demo fps={self.fps!r} must be a number between 0.01 and 1000.")
+        check_rate(self.fps)
         object.__setattr__(self, "fps", float(self.fps))
         require("render", self.render, get_args(Render))
         if not self.indices and not self.original_length:

@@ -2,7 +2,6 @@
 
 import contextlib
 import itertools
-import math
 import os
 import tempfile
 from collections.abc import Iterable, Iterator
@@ -39,7 +38,7 @@ def write_mp4(path: str | os.PathLike[str], frames: Frames, fps: float, crf: int
     ...     file.read_bytes()[4:8]
     b'ftyp'
     """
-    rate = _check_rate(fps)
+    rate = check_rate(fps)
     _check_crf(crf)
     with atomic_file(Path(path)) as part, _codec_errors(path):
         _encode_mp4(part, _checked(frames), rate, crf)
@@ -51,7 +50,7 @@ def encode_mp4_bytes(frames: Frames, fps: float, crf: int = 26) -> bytes:
     >>> encode_mp4_bytes(np.zeros((3, 32, 32, 3), np.uint8), fps=10)[4:8]
     b'ftyp'
     """
-    rate = _check_rate(fps)
+    rate = check_rate(fps)
     _check_crf(crf)
     # Through a file: putting the index in front means rewriting the output, which a pipe cannot do.
     with tempfile.TemporaryDirectory(prefix="orcalign-") as folder:
@@ -70,7 +69,7 @@ def write_gif(path: str | os.PathLike[str], frames: Frames, fps: float) -> None:
     ...     file.read_bytes()[:6]
     b'GIF89a'
     """
-    rate = _check_rate(fps)
+    rate = check_rate(fps)
     if rate > _FASTEST_GIF:
         raise ValueError(
             f"fps={fps} is too fast for a gif (at most {_FASTEST_GIF}); lower it or write an mp4."
@@ -93,8 +92,9 @@ def _codec_errors(path: str | os.PathLike[str]) -> Iterator[None]:
         ) from error
 
 
-def _check_rate(fps: float) -> Fraction:
-    if isinstance(fps, bool) or not math.isfinite(fps) or not 0.01 <= fps <= 1000:
+def check_rate(fps: float) -> Fraction:
+    """Frames per second as a fraction that a container can hold."""
+    if isinstance(fps, bool) or not 0.01 <= fps <= 1000:
         raise ValueError(f"fps={fps} must be a number between 0.01 and 1000.")
     return Fraction(fps).limit_denominator(1001)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import Any
 
 import torch
@@ -10,8 +11,8 @@ from torch import Tensor
 from orcalign.agents.drqv2 import DrQv2Settings
 from orcalign.agents.drqv2.cpu.update import UpdateByHand
 from orcalign.agents.learner import Learner
-from orcalign.agents.networks import Actor, Critic, make_encoder
-from orcalign.agents.parameters import Adam, smooth
+from orcalign.agents.networks import Actor
+from orcalign.agents.parameters import smooth
 from orcalign.agents.protocol import Batch
 
 
@@ -26,25 +27,11 @@ class DrQv2(Learner):
     """
 
     settings: DrQv2Settings
+    actor: Actor
 
-    def __init__(
-        self,
-        settings: DrQv2Settings,
-        observation_shape: tuple[int, ...],
-        action_dim: int,
-        seed: int,
-        device: str,
-    ) -> None:
-        self.encoder = make_encoder(observation_shape)
-        self.actor = Actor(self.encoder.size, action_dim, settings)
-        self.critic = Critic(self.encoder.size, action_dim, settings)
-        networks = {"encoder": self.encoder, "actor": self.actor, "critic": self.critic}
-        super().__init__(settings, networks, seed, device)
-        # What is worth seeing is learned from the critics' errors alone.
-        self.critic_optimiser = Adam({"encoder": self.encoder, "critic": self.critic}, settings.learning_rate)
-        self.actor_optimiser = Adam({"actor": self.actor}, settings.learning_rate)
-        self._optimisers = {"critic_adam": self.critic_optimiser, "actor_adam": self.actor_optimiser}
-        self._by_hand = UpdateByHand(self)
+    @cached_property
+    def _by_hand(self) -> UpdateByHand:
+        return UpdateByHand(self)
 
     def update(self, batch: Batch[Any], update_actor: bool = True) -> dict[str, Tensor]:
         """Learn from one batch: critics towards the target, the actor up the critics, the target after them."""

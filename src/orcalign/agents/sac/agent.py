@@ -10,8 +10,8 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from orcalign.agents.learner import Learner
-from orcalign.agents.networks import Critic, make_encoder, make_head, make_trunk
-from orcalign.agents.parameters import Adam, smooth
+from orcalign.agents.networks import make_head, make_trunk
+from orcalign.agents.parameters import smooth
 from orcalign.agents.protocol import Batch
 from orcalign.agents.sac import SACSettings
 
@@ -48,14 +48,6 @@ class GaussianActor(nn.Module):
         return torch.tanh(raw), log_prob.sum(-1)
 
 
-class Temperature(nn.Module):
-    """The price of entropy, learned as its logarithm so that it stays positive; it begins at 1."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.log = nn.Parameter(torch.zeros(()))
-
-
 class SAC(Learner):
     """Stochastic policy, which explores by itself. Between n-step rewards only the last step's entropy is paid.
 
@@ -67,6 +59,7 @@ class SAC(Learner):
     """
 
     settings: SACSettings
+    actor: GaussianActor
 
     def __init__(
         self,
@@ -77,21 +70,10 @@ class SAC(Learner):
         device: str,
     ) -> None:
         self.target_entropy = -float(action_dim)
-        self.encoder = make_encoder(observation_shape)
-        self.actor = GaussianActor(self.encoder.size, action_dim, settings)
-        self.critic = Critic(self.encoder.size, action_dim, settings)
-        self.temperature = Temperature()
-        networks = {"encoder": self.encoder, "actor": self.actor, "critic": self.critic}
-        super().__init__(settings, {**networks, "temperature": self.temperature}, seed, device)
-        rate = settings.learning_rate
-        self.critic_optimiser = Adam({"critic": self.critic}, rate)
-        self.actor_optimiser = Adam({"actor": self.actor}, rate)
-        self.temperature_optimiser = Adam({"temperature": self.temperature}, rate)
-        self._optimisers = {
-            "critic_adam": self.critic_optimiser,
-            "actor_adam": self.actor_optimiser,
-            "temperature_adam": self.temperature_optimiser,
-        }
+        # The price of entropy is learned as its logarithm, so that it stays positive; it begins at 1.
+        self.temperature = nn.ParameterDict({"log": torch.zeros(())})
+        super().__init__(settings, observation_shape, action_dim, seed, device, temperature=self.temperature)
+        self.temperature_optimiser = self._optimisers["temperature_adam"]
 
     def update(self, batch: Batch[Any], update_actor: bool = True) -> dict[str, Tensor]:
         """Learn from one batch: critics, actor, temperature, and the target after the critics."""
@@ -114,13 +96,13 @@ class SAC(Learner):
             self.actor_optimiser.step(actor_loss)
             entropy = -log_prob.detach().mean()
             if self.settings.entropy_temperature is None:
-                self.temperature_optimiser.step(self.temperature.log * (entropy - self.target_entropy))
+                self.temperature_optimiser.step(self.temperature["log"] * (entropy - self.target_entropy))
             metrics |= {"actor_loss": actor_loss.detach(), "entropy": entropy}
 
         smooth(self.target, self.critic, self.settings.target_smoothing)
         return metrics
 
     def _alpha(self) -> Tensor:
-        if self.settings.entropy_temperature is None:
-            return self.temperature.log.detach().exp()
-        return torch.tensor(self.settings.entropy_temperature, device=self.device)
+        fixed = self.settings.entropy_temperature
+        learned: Tensor = self.temperature["log"].detach().exp()
+        return learned if fixed is None else torch.tensor(fixed, device=self.device)

@@ -4,7 +4,8 @@ image tower of the ResNet kind (Radford et al., 2021), the backbone of LIV."""
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import partial
 
 import torch
 from torch import Tensor, nn
@@ -13,6 +14,30 @@ from torch.nn import functional
 NORM_EPSILON = 1e-5
 HEAD_WIDTH = 64
 DEPTHS = {18: (2, 2, 2, 2), 50: (3, 4, 6, 3)}
+
+
+def add_layers(
+    network: nn.Module, depths: tuple[int, ...], width: int, expansion: int, block: Callable[..., nn.Module]
+) -> int:
+    """Add layer1, layer2, … of as many blocks as the depths say, each of half the side and twice the width.
+
+    Returns the number of channels that come out.
+    """
+    inputs = width
+    for number, repeats in enumerate(depths):
+        blocks = []
+        for repeat in range(repeats):
+            blocks.append(block(inputs, width * 2**number, stride=2 if repeat == 0 and number > 0 else 1))
+            inputs = width * 2**number * expansion
+        network.add_module(f"layer{number + 1}", nn.Sequential(*blocks))
+    return inputs
+
+
+def run_layers(network: nn.Module, x: Tensor) -> Tensor:
+    """The map after the four layers."""
+    for number in range(1, 5):
+        x = network.get_submodule(f"layer{number}")(x)
+    return x
 
 
 class Residual(nn.Module):
@@ -52,22 +77,12 @@ class ResNet(nn.Module):
         super().__init__()
         self.conv1 = nn.Conv2d(3, 64, 7, stride=2, padding=3)
         bottleneck = depth >= 50
-        inputs = 64
-        for number, repeats in enumerate(DEPTHS[depth]):
-            width = 64 * 2**number
-            blocks = []
-            for repeat in range(repeats):
-                stride = 2 if repeat == 0 and number > 0 else 1
-                blocks.append(Residual(inputs, width, stride=stride, bottleneck=bottleneck))
-                inputs = width * 4 if bottleneck else width
-            self.add_module(f"layer{number + 1}", nn.Sequential(*blocks))
+        add_layers(self, DEPTHS[depth], 64, 4 if bottleneck else 1, partial(Residual, bottleneck=bottleneck))
 
     def forward(self, x: Tensor) -> Tensor:
         """Map normalised images [B,3,S,S] to features [B,C,S/32,S/32]."""
         x = functional.max_pool2d(functional.relu(self.conv1(x)), 3, stride=2, padding=1)
-        for number in range(1, 5):
-            x = self.get_submodule(f"layer{number}")(x)
-        return x
+        return run_layers(self, x)
 
 
 def fold_norms(state: Mapping[str, Tensor]) -> dict[str, Tensor]:
@@ -95,7 +110,7 @@ def fold_norms(state: Mapping[str, Tensor]) -> dict[str, Tensor]:
 class Bottleneck(nn.Module):
     """Like a ResNet bottleneck, but average pooling does the striding, so that no pixel is skipped."""
 
-    def __init__(self, inputs: int, width: int, stride: int) -> None:
+    def __init__(self, inputs: int, width: int, *, stride: int) -> None:
         super().__init__()
         outputs = width * 4
         self.conv1 = nn.Conv2d(inputs, width, 1, bias=False)
@@ -165,14 +180,7 @@ class ClipResNet(nn.Module):
             conv = nn.Conv2d(widths[number - 1], widths[number], 3, stride, padding=1, bias=False)
             self.add_module(f"conv{number}", conv)
             self.add_module(f"bn{number}", nn.BatchNorm2d(widths[number]))
-        inputs = width
-        for number, repeats in enumerate(depths):
-            blocks = []
-            for repeat in range(repeats):
-                blocks.append(Bottleneck(inputs, width * 2**number, 2 if repeat == 0 and number > 0 else 1))
-                inputs = width * 2**number * 4
-            self.add_module(f"layer{number + 1}", nn.Sequential(*blocks))
-        self.attnpool = AttentionPool(places, inputs, outputs)
+        self.attnpool = AttentionPool(places, add_layers(self, depths, width, 4, Bottleneck), outputs)
         self.pooled = pooled
 
     def forward(self, x: Tensor) -> Tensor:
@@ -181,8 +189,7 @@ class ClipResNet(nn.Module):
             x = self.get_submodule(f"conv{number}")(x)
             x = functional.relu(self.get_submodule(f"bn{number}")(x))
         x = functional.avg_pool2d(x, 2)
-        for number in range(1, 5):
-            x = self.get_submodule(f"layer{number}")(x)
+        x = run_layers(self, x)
         return self.attnpool(x) if self.pooled else x
 
 

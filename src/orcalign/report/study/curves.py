@@ -1,4 +1,4 @@
-"""Results of a study → one chart a task, with one line a method."""
+"""Results of a study → one chart a task, with one line a column."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from orcalign.report.study.grid import study_settings
 from orcalign.report.study_plots import mean_curve
 
 COLOURS = 7
-"""Of the style sheet: --method-0 and so on."""
+"""Of the style sheet: --column-0 and so on."""
 KINDS = ("line", "dashed", "dotted", "thin")
 
 
@@ -36,7 +36,7 @@ def study_charts(runs: StudyResults, metric: str) -> dict[str, Any]:
                 one: dict[str, Any] = {
                     "name": heading(column),
                     "kind": KINDS[k % len(KINDS)],
-                    "colour": f"method-{k % COLOURS}",
+                    "colour": f"column-{k % COLOURS}",
                     "points": [[step, _short(mean)] for step, mean in zip(steps, means, strict=True)],
                 }
                 if len(results) > 1:

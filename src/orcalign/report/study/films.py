@@ -1,4 +1,4 @@
-"""Run folders of a study → rows of short films: the demo, then what each method does in the end."""
+"""Run folders of a study → rows of short films: the demo, then what the policy of each column does in the end."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from orcalign.experiments.results import StudyCell, StudyResults, label
 from orcalign.experiments.tables import heading
 from orcalign.report.explainer.embedding import embed_frames
 from orcalign.report.study.grid import study_settings
+from orcalign.training.evaluation import read_shown
 from orcalign.video import DemoSet, VideoOptions, read_video
 
 PAGE_BYTES = 6_500_000
@@ -129,9 +130,7 @@ def _episode(cell: StudyCell, name: str, budget: _Budget, problems: list[str], f
     except (OSError, ValueError) as error:
         problems.append(f"The video of {name} in run {cell.key} cannot be shown ({error}).")
         return Film(name, score, hole="the video cannot be read", link=link)
-    # The run itself does not count the steps of its pretraining; the curves do.
-    pretrained = int(cell.result.curve[-1][0]) - int(cell.result.last["step"])
-    note = _success_words(cell.run, _step(video), pretrained, len(read.frames))
+    note = _success_words(cell.run, _step(video), len(read.frames))
     return Film(name, score, note, clip, "" if clip else "left out for the size of the page", link)
 
 
@@ -160,7 +159,7 @@ def final_words(cell: StudyCell) -> str:
 
 
 def last_video(run: Path, episode: int = 0) -> Path | None:
-    """That episode of the last evaluation of a run that kept it: its seed is the same for all methods.
+    """That episode of the last evaluation of a run that kept it: its seed is the same for all columns.
 
     >>> last_video(Path("no-such-run")) is None
     True
@@ -173,15 +172,14 @@ def _step(video: Path) -> str:
     return video.stem.rpartition("-")[0]
 
 
-def _success_words(run: Path, step: str, pretrained: int, T: int) -> str:
+def _success_words(run: Path, step: str, T: int) -> str:
     path = run / "evaluations" / f"{step}.npz"
-    text = f"evaluation of step {int(step) + pretrained:,}"
+    text = f"evaluation of step {int(step):,}"
     if not path.is_file():
         return text
     try:
-        with np.load(path, allow_pickle=False) as arrays:
-            solved = int(np.asarray(arrays["success_0"]).astype(bool).sum())
-    except (OSError, ValueError, EOFError, KeyError):
+        solved = int(read_shown(path)[0][1].sum())
+    except (OSError, ValueError):
         return text
     return (
         f"{text}; solved in {solved} of the {T} steps shown" if solved else f"{text}; not solved in this one"

@@ -142,7 +142,7 @@ def details(runs: StudyResults, problems: tuple[str, ...]) -> str:
     dates = sorted(result.finished for result in done if result.finished)
     span = "" if not dates else dates[0] if dates[0] == dates[-1] else f"{dates[0]} to {dates[-1]}"
     axes = {
-        "methods" if name == "method" else "seeds" if name == "seed" else f"{name}s" if name == "task" else name:
+        f"{name}s" if name in ("recipe", "variant", "seed", "task") else name:
             ", ".join(runs.labels(name))
         for name in runs.cells[0].values
     }  # fmt: skip

@@ -12,7 +12,6 @@ from typing import Any
 from orcalign.training.run_folder import check_version
 
 Record = Mapping[str, Any]
-KINDS = ("episode", "evaluation", "note")
 PARTS = {
     "simulate": "simulate",
     "render": "draw the frames",
@@ -65,12 +64,18 @@ def read_run(folder: Path) -> RunRecords:
     check_version(folder)
     config_text = config.read_text("utf-8", "replace") if config.is_file() else ""
     records, unread = read_metrics(metrics)
+    episodes, evaluations, notes = (
+        tuple(record for record in records if record["kind"] == kind)
+        for kind in ("episode", "evaluation", "note")
+    )
     return RunRecords(
         folder,
         _config(config, config_text),
         config_text,
         _info(folder / "run.json"),
-        *(tuple(record for record in records if record["kind"] == kind) for kind in KINDS),
+        episodes,
+        evaluations,
+        notes,
         unread,
     )
 

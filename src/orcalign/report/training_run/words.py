@@ -52,7 +52,7 @@ def videos(demos: Sequence[Demo]) -> str:
 
 def follows_video(run: RunRecords) -> bool:
     """Whether the reward is one from a video; another one may look at anything."""
-    return section(run.config, "reward").get("reward", "video") == "video"
+    return bool(section(run.config, "reward").get("reward", "video") == "video")
 
 
 def duration(seconds: float) -> str:

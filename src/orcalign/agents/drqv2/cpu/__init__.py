@@ -17,7 +17,7 @@ from orcalign.agents.drqv2.cpu.kernels import dense_of_one, layer_of_one
 if TYPE_CHECKING:
     from torch import nn
 
-    from orcalign.agents.networks import Actor, Dense, Norm
+    from orcalign.agents.networks import Actor, Norm
 
 Array = npt.NDArray[np.float32]
 
@@ -62,7 +62,7 @@ class ActByHand:
         return action if noise is None else np.clip(action + np.asarray(noise, np.float32), -1, 1)
 
 
-def _arrays(dense: Dense, norm: Norm) -> tuple[Array, Array, Array, Array]:
+def _arrays(dense: nn.Linear, norm: Norm) -> tuple[Array, Array, Array, Array]:
     weight, bias, gain, shift = (
         p.detach().numpy() for p in (dense.weight, dense.bias, norm.gain, norm.shift)
     )

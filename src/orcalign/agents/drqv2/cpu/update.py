@@ -21,13 +21,13 @@ from orcalign.agents.protocol import Batch
 
 if TYPE_CHECKING:
     from orcalign.agents.drqv2.agent import DrQv2
-    from orcalign.agents.networks import Actor, Critic, Dense, Norm
+    from orcalign.agents.networks import Actor, Critic, Norm
 
 
 class Layer:
     """Dense, Norm, and ReLU or tanh: [B, inputs] → [B, outputs]."""
 
-    def __init__(self, dense: Dense, norm: Norm, batch: int, relu: bool) -> None:
+    def __init__(self, dense: nn.Linear, norm: Norm, batch: int, relu: bool) -> None:
         # Memory is shared with the parameters: whoever loads weights copies them into place.
         self.weight, self._relu = dense.weight.detach(), relu
         self._bias, self._gain, self._shift = (
@@ -147,7 +147,7 @@ def _trunk(trunk: Any, batch: int) -> Layer:
     return Layer(trunk.dense, trunk.norm, batch, relu=False)
 
 
-def gradients_of(*parameters: nn.Parameter) -> dict[nn.Parameter, Tensor]:
+def gradients_of(*parameters: Tensor) -> dict[Tensor, Tensor]:
     """Room for the gradient of each parameter."""
     return {parameter: torch.empty_like(parameter, requires_grad=False) for parameter in parameters}
 
