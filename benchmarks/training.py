@@ -24,7 +24,7 @@ from orcalign.training.players import InProcess
 from orcalign.training.presets import config as config_of
 
 TASK = "door-close"
-COLLECT = ("simulate", "render", "encode", "match")
+COLLECT = ("simulate", "render", "observe")
 LEARN = ("keep", "update", "wait")
 COLLECTORS = 2
 """As `orcalign train` has it."""
@@ -173,8 +173,8 @@ def bars(runs: dict[str, Row]) -> list[Row]:
 
 def as_markdown(here: Row, runs: dict[str, Row], alone: dict[str, float], promised: list[Row]) -> str:
     loop = runs["laptop"]["seconds per agent step"]
-    played_alone = sum(alone[name] for name in ("simulator", "policy", "renderer", "encoder", "match"))
-    work = played_alone + alone["update"]
+    played_alone = sum(alone[name] for name in ("simulator", "policy", "renderer", "observe"))
+    work = played_alone + alone["pay"] + alone["update"]
     lines = [
         "# Training: how fast",
         "",
@@ -195,7 +195,7 @@ def as_markdown(here: Row, runs: dict[str, Row], alone: dict[str, float], promis
         ),
         "",
         f"Milliseconds per agent step. `laptop` has {COLLECTORS} collectors beside the learner, as `orcalign train`.",
-        "Collectors simulate, render, encode and match while the learner does the rest; in one process *wait* is",
+        "Collectors simulate, render and observe (encode and compare) while the learner does the rest; in one process *wait* is",
         "the playing.",
         "",
         f"| run | agent steps/s | steps timed | {' | '.join((*COLLECT, *LEARN))} |",
@@ -217,14 +217,14 @@ def as_markdown(here: Row, runs: dict[str, Row], alone: dict[str, float], promis
     beside = {
         "simulator and policy": (alone["simulator"] + alone["policy"], "simulate"),
         "renderer": (alone["renderer"], "render"),
-        "encoder, 128 px": (alone["encoder"], "encode"),
-        "match and reward": (alone["match"], "match"),
+        "observe": (alone["observe"], "observe"),
+        "pay": (alone["pay"], "keep"),
         "update": (alone["update"], "update"),
     }
     for name, (value, part) in beside.items():
         share = f"{value / loop[part]:.0%}" if loop[part] else "-"
         lines.append(f"| {name} | {1e3 * value:.3g} | {1 / value:.0f} | {1e3 * loop[part]:.3g} | {share} |")
-    for name in ("simulator", "policy", "update, drawing the batch", "update, matrix products alone"):
+    for name in ("simulator", "policy", "observe, encoder at 128 px", "update, drawing the batch", "update, matrix products alone"):
         lines.append(f"| of which {name} | {1e3 * alone[name]:.3g} | {1 / alone[name]:.0f} | | |")
     rate, cores = runs["laptop"]["steps/s"], here["cores"]
     lines += [
@@ -254,7 +254,7 @@ def main() -> None:
             "paper": end_to_end(paper(weights, "auto"), folder / "paper", 0, *few),
             AUTHORS: end_to_end(paper(weights, "torch"), folder / "authors", 0, *few, both_frames=True),
         }
-        alone = parts_alone(small, folder / "two" / "demo", amount.budget, amount.episodes)
+        alone = parts_alone(small, folder / "two", amount.budget, amount.episodes)
     promised = bars(runs)
     table = as_markdown(here, runs, alone, promised)
     print(table)

@@ -1,4 +1,4 @@
-"""The parts of a training run, each alone: simulator, renderer, policy, encoder, match, update."""
+"""The parts of a training run, each alone: simulator, renderer, policy, what the reward observes and pays, update."""
 
 from __future__ import annotations
 
@@ -11,15 +11,16 @@ import numpy as np
 
 from benchmarks.timing import seconds
 from orcalign.envs import make
+from orcalign.rewards import Rollout
 from orcalign.training import TrainConfig
 from orcalign.training.collector import Collector, Order
 from orcalign.training.learner import Learner
 from orcalign.training.players import make_collector
 
 
-def parts_alone(config: TrainConfig, demo: Path, budget: float, episodes: int) -> dict[str, float]:
+def parts_alone(config: TrainConfig, run: Path, budget: float, episodes: int) -> dict[str, float]:
     """Seconds per agent step of each part with the machine to itself, one thread."""
-    collector = make_collector(config, demo)
+    collector = make_collector(config, run)
     steps = collector.world.agent_steps
     learner = Learner(config, collector.world, collector.reward)
     weights = learner.agent.policy_weights()
@@ -30,16 +31,16 @@ def parts_alone(config: TrainConfig, demo: Path, budget: float, episodes: int) -
     found["renderer"] = played(config, collector, episodes)[1]
     state, none = episode.observations[0], np.zeros(len(collector.world.action_low), np.float32)
     found["policy"] = seconds(lambda: collector._policy.act(state, none), budget / 4)
-    reward, labels, frames = collector.reward, learner.labels, episode.frames
-    found["encoder"] = seconds(lambda: reward.encoder(frames), budget) / steps
-    features = reward.encoder(frames)
+    reward, seen = collector.reward, Rollout(steps, episode.frames)
+    encoder = reward.parts[-1].encoder  # type: ignore[attr-defined]
+    found["observe"] = seconds(lambda: reward.observe(seen), budget) / steps
+    found["observe, encoder at 128 px"] = seconds(lambda: encoder(episode.frames), budget) / steps
 
-    def match() -> None:
-        costs = tuple(one(features) for one in reward.frame_costs)
-        labels.rewards([costs])
-        labels.summary(costs)
+    def pay() -> None:
+        reward.pay([episode.evidence])
+        reward.summary(episode.evidence)
 
-    found["match"] = seconds(match, budget / 4) / steps
+    found["pay"] = seconds(pay, budget / 4) / steps
     rate = config.collect.updates_per_step
     found["update"] = seconds(lambda: learner.agent.update(learner._batch()), budget) * rate
     found["update, drawing the batch"] = seconds(learner._batch, budget / 4) * rate
