@@ -224,7 +224,13 @@ def as_markdown(here: Row, runs: dict[str, Row], alone: dict[str, float], promis
     for name, (value, part) in beside.items():
         share = f"{value / loop[part]:.0%}" if loop[part] else "-"
         lines.append(f"| {name} | {1e3 * value:.3g} | {1 / value:.0f} | {1e3 * loop[part]:.3g} | {share} |")
-    for name in ("simulator", "policy", "observe, encoder at 128 px", "update, drawing the batch", "update, matrix products alone"):
+    for name in (
+        "simulator",
+        "policy",
+        "observe, encoder at 128 px",
+        "update, drawing the batch",
+        "update, matrix products alone",
+    ):
         lines.append(f"| of which {name} | {1e3 * alone[name]:.3g} | {1 / alone[name]:.0f} | | |")
     rate, cores = runs["laptop"]["steps/s"], here["cores"]
     lines += [
