@@ -95,7 +95,7 @@ def test_a_printed_config_can_be_fed_back(tmp_path, capsys):
         "--temperature",
         "1:0.5",
         "--set",
-        "gamma=0.9",
+        "weight=3.0",
         "--matcher",
         "orca_progress",
     )
@@ -103,7 +103,7 @@ def test_a_printed_config_can_be_fed_back(tmp_path, capsys):
     assert (values["task"], values["agent"]["hidden"], values["reward"]["set"]) == (
         "nav2d",
         16,
-        ["gamma=0.9"],
+        ["weight=3.0"],
     )
     (tmp_path / "config.yaml").write_text(text)
     assert printed(capsys, "--config", tmp_path / "config.yaml") == text
