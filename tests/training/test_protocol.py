@@ -142,7 +142,9 @@ def test_on_ray_collectors_it_is_the_same_run(whole, tmp_path, monkeypatch):
 def test_a_guide_needs_states(tmp_path):
     with pytest.raises(ValueError, match="the policy sees pixels"):
         Training(
-            start_run(tiny_config("guiding", **{"collect.policy_input": "pixels"}), tmp_path / "run"), 0, "cpu"
+            start_run(tiny_config("guiding", **{"collect.policy_input": "pixels"}), tmp_path / "run"),
+            0,
+            "cpu",
         )
 
 
