@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from orcalign.encoders import make_encoder
-from orcalign.report.scoring import VideoFrames, encode_file
+from orcalign.report.clips import VideoFrames, encode_file
 from orcalign.video import VideoOptions, read_video, write_mp4
 
 
@@ -13,8 +13,8 @@ from orcalign.video import VideoOptions, read_video, write_mp4
 def test_frames_and_features_are_those_of_the_whole_file(tmp_path, monkeypatch, count, claimed):
     """Whatever the file claims of its length: too little, too much, nothing."""
     if claimed is not None:
-        monkeypatch.setattr("orcalign.report.scoring.count_frames", lambda *_: claimed)
-    monkeypatch.setattr("orcalign.report.scoring.CHUNK", 4)
+        monkeypatch.setattr("orcalign.report.clips.count_frames", lambda *_: claimed)
+    monkeypatch.setattr("orcalign.report.clips.CHUNK", 4)
     path = tmp_path / "clip.mp4"
     write_mp4(path, np.random.default_rng(0).integers(0, 256, (count, 32, 48, 3), np.uint8), 25)
     encoder = make_encoder("pixels")
