@@ -17,6 +17,7 @@ LAYERS = [
     "matching",
     "video",
     "encoders",
+    "costs",
     "rewards",
     "envs",
     "agents",

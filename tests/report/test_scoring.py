@@ -7,7 +7,8 @@ import pytest
 
 import orcalign
 from orcalign.encoders import make_encoder
-from orcalign.report.scoring import SHOWN, ScoreSettings, VideoFrames, encode_file, score_clips
+from orcalign.report.clips import SHOWN, VideoFrames, encode_file
+from orcalign.report.scoring import ScoreSettings, score_clips
 from orcalign.video import VideoOptions, read_video, write_mp4
 
 
@@ -16,8 +17,8 @@ from orcalign.video import VideoOptions, read_video, write_mp4
 def test_frames_and_features_are_those_of_the_whole_file(tmp_path, monkeypatch, count, claimed):
     """Whatever the file claims of its length: too little, too much, nothing."""
     if claimed is not None:
-        monkeypatch.setattr("orcalign.report.scoring.count_frames", lambda *_: claimed)
-    monkeypatch.setattr("orcalign.report.scoring.CHUNK", 4)
+        monkeypatch.setattr("orcalign.report.clips.count_frames", lambda *_: claimed)
+    monkeypatch.setattr("orcalign.report.clips.CHUNK", 4)
     path = tmp_path / "clip.mp4"
     write_mp4(path, np.random.default_rng(0).integers(0, 256, (count, 32, 48, 3), np.uint8), 25)
     encoder = make_encoder("pixels")
@@ -48,10 +49,8 @@ def test_attempts_are_scored_in_one_call(tmp_path, monkeypatch):
     sheet = orcalign.score(
         "demo.mp4", ["demo.mp4", "other.mp4"], ("orca", "dtw"), context=1, encoder="pixels"
     )
-    clips = [
-        encode_file(Path(f"{name}.mp4"), make_encoder("pixels"), VideoOptions(longest=SHOWN))
-        for name in ("demo", "other")
-    ]
+    options = VideoOptions(longest=SHOWN)
+    clips = [encode_file(Path(f"{name}.mp4"), make_encoder("pixels"), options) for name in ("demo", "other")]
     expected = score_clips(clips[0], clips, ScoreSettings(("orca", "dtw"), context=1))
     for found, one in zip(sheet.attempts, expected.attempts, strict=True):
         for name in ("orca", "dtw"):

@@ -6,7 +6,7 @@ from PIL import Image
 from report.run_folders import demo, make_run, real_records
 
 from orcalign.cli import main
-from orcalign.report.strip import Row, draw_strip, moments, strip_rows
+from orcalign.report.plots import Row, draw_strip, moments, strip_rows
 from orcalign.video import write_mp4
 
 

@@ -17,7 +17,6 @@ def commands(words: Sequence[str] = ()) -> dict[str, Callable[..., None]]:
     ['check', 'demo import']
     """
     from orcalign.cli import (
-        check,
         demo,
         doctor,
         evaluate,
@@ -25,22 +24,19 @@ def commands(words: Sequence[str] = ()) -> dict[str, Callable[..., None]]:
         plot,
         report,
         score,
-        strip,
         sweep,
         table,
         tasks,
-        toy,
         train,
-        warmup,
     )  # fmt: skip
 
     return {
         "score": score.score,
-        "check": check.check,
+        "check": score.check,
         "train": train.command(words),
         "eval": evaluate.evaluate,
         "report": report.report,
-        "strip": strip.strip,
+        "strip": report.strip,
         "studies": lists.studies,
         "sweep": sweep.sweep,
         "table": table.table,
@@ -53,9 +49,9 @@ def commands(words: Sequence[str] = ()) -> dict[str, Callable[..., None]]:
         "tasks": tasks.tasks,
         "matchers": lists.matchers,
         "recipes": lists.recipes,
-        "toy": toy.toy,
+        "toy": report.toy,
         "doctor": doctor.doctor,
-        "warmup": warmup.warmup,
+        "warmup": doctor.warmup,
     }
 
 

@@ -166,7 +166,7 @@ def train(
             finished = training.go(stop)
         except (ValueError, OSError) as error:
             raise type(error)(f"{str(error).rstrip('.')}. {_how_to_go_on(run)}") from error
-    from orcalign.report.run_page import write_report
+    from orcalign.report.training_run import write_report
 
     page = write_report(run.path)
     if not finished:
@@ -207,7 +207,7 @@ def _set_up(
 def _watchers(run: RunFolder, wandb: bool, stack: ExitStack) -> list[Any]:
     from orcalign.training.checkpoint import Checkpoints
     from orcalign.training.panel import Panel
-    from orcalign.training.tensorboard import TensorBoardLog
+    from orcalign.training.scalars import TensorBoardLog
 
     steps = Checkpoints(run.path / "checkpoints").steps()
     title = f"{run.config.task}, {run.config.label}"
@@ -217,7 +217,7 @@ def _watchers(run: RunFolder, wandb: bool, stack: ExitStack) -> list[Any]:
     ]
     if wandb:
         from orcalign.training.config_mapping import to_mapping
-        from orcalign.training.wandb import WandbLog
+        from orcalign.training.scalars import WandbLog
 
         log = WandbLog(to_mapping(run.config), run.path)
         stack.callback(log.close)

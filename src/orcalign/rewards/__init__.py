@@ -4,37 +4,6 @@
 at the matcher before anyone trains with them.
 """
 
-from orcalign.rewards.base import Evidence, Moment, Need, Reward, Rollout, Stream
-from orcalign.rewards.composed import Product, Staged, Sum
-from orcalign.rewards.description import load_reward
-from orcalign.rewards.exploits import ExploitTable, alterations, check
-from orcalign.rewards.lint import Finding, lint_demo, wise_to_train
-from orcalign.rewards.spans import Span
-from orcalign.rewards.story import Story, tell
-from orcalign.rewards.stream import VideoStream
-from orcalign.rewards.video_reward import VideoMatch, VideoReward
+import lazy_loader
 
-__all__ = [
-    "Evidence",
-    "ExploitTable",
-    "Finding",
-    "Moment",
-    "Need",
-    "Product",
-    "Reward",
-    "Rollout",
-    "Span",
-    "Staged",
-    "Story",
-    "Stream",
-    "Sum",
-    "VideoMatch",
-    "VideoReward",
-    "VideoStream",
-    "alterations",
-    "check",
-    "lint_demo",
-    "load_reward",
-    "tell",
-    "wise_to_train",
-]
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -68,7 +68,8 @@ def keep_shown(run: Path, step: int, episodes: list[PlayedEpisode]) -> None:
 
 def read_shown(path: Path) -> list[tuple[Evidence, Any]]:
     """Evidence and success [T] of each episode that an evaluation kept."""
-    with np.load(path, allow_pickle=False) as arrays:
+    # From memory: NumPy leaves a file open that is no archive.
+    with np.load(io.BytesIO(path.read_bytes()), allow_pickle=False) as arrays:
         shown = []
         for k in range(len(arrays["seeds"])):
             prefix = f"{k}/{EVIDENCE}"

@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from orcalign.experiments.results import StudyCell, StudyResults, label
 from orcalign.experiments.tables import heading
-from orcalign.report.explainer.pictures import embed_frames
+from orcalign.report.explainer.embedding import embed_frames
 from orcalign.report.study.grid import study_settings
 from orcalign.video import DemoSet, VideoOptions, read_video
 

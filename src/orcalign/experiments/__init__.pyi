@@ -1,0 +1,11 @@
+from .planning import Plan as Plan
+from .planning import plan_study as plan_study
+from .results import read_results as read_results
+from .results_file import load_results as load_results
+from .results_file import save_results as save_results
+from .study import STUDIES as STUDIES
+from .study import Budget as Budget
+from .study import Study as Study
+from .study import find_study as find_study
+from .sweep import SweepSettings as SweepSettings
+from .sweep import sweep_study as sweep_study
