@@ -221,7 +221,7 @@ def check_streams(settings: RewardSettings, demos: int) -> None:
             f"context={settings.context} with direction 'future' looks {settings.context - 1} frames ahead, "
             f"which a stream cannot; use context=1 or direction='past'."
         )
-    if demos > 1 and settings.pool == "best":
+    if demos > 1 and settings.pooling == "best":
         raise ValueError(
             "pool='best' chooses the demo at the end of an episode, which a stream cannot; use pool='max' and the "
             "matcher 'orca'."

@@ -7,6 +7,7 @@ from envs.wrappers.counting import Counting
 from orcalign.envs import EpisodeReward, make
 from orcalign.envs.wrappers.compatibility import OtherTaskWarning
 from orcalign.matching import MATCHERS
+from orcalign.rewards import Evidence, Rollout
 
 
 def test_gymnasium_accepts_it(check_gymnasium, counted, reward_of):
@@ -27,7 +28,10 @@ def test_the_last_step_pays_for_all(matcher, terminates, counted, reward_of, sti
         # The terminal frame, white in column 7, is one of the seven.
         assert steps[-1][4]["episode_rewards"].tolist() == expected.reward.tolist()
         assert all("episode_rewards" not in step[4] for step in steps[:-1])
-        assert np.array_equal(env.last_match.raw_costs[0], expected.raw_costs[0])
+        evidence = Evidence(7, reward.observe(Rollout(7, counted(7))))
+        followed = {name: steps[-1][4][name] for name in ("progress", "coverage")}
+        assert followed == reward.follow(evidence)
+        assert all("progress" not in step[4] for step in steps[:-1])
 
 
 def test_an_episode_that_was_left_is_forgotten(counted, reward_of, still):
