@@ -41,6 +41,11 @@ class Composed(Reward):
         self.criterion = self.parts[0].criterion
 
     @property
+    def observer(self) -> object:
+        """That of the parts if all share one."""
+        return self if self._several else self.parts[0].observer
+
+    @property
     def demos(self) -> tuple[Demo, ...]:  # type: ignore[override]
         """Of all parts."""
         found = {id(demo): demo for part in self.parts for demo in part.demos}
@@ -170,7 +175,7 @@ class ComposedStream:
         state: Array | None = None,
         action: Array | None = None,
     ) -> float:
-        """The reward of a step."""
+        """The reward of a step. Where a part raises, those before it have gone on: reset then."""
         paid = [None if one is None else np.float64(one.push(frame, state, action)) for one in self._streams]
         return float(self._reward.combine(paid))  # type: ignore[arg-type]
 

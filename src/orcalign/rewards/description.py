@@ -97,12 +97,15 @@ class SharedModel:
     """A cost model that is made when it is first needed: who only pays does not need an encoder.
 
     Args:
-        costs: its description: encoder, size, …, distance, and what of the pictures is compared (look).
+        costs: its description: encoder, size, …, distance, and what of the pictures is compared (look); None for one of
+            a user's own.
         kit: what it is made from.
         made: instead of that, the model itself.
     """
 
-    def __init__(self, costs: dict[str, Any], kit: Kit | None = None, made: CostModel | None = None) -> None:
+    def __init__(
+        self, costs: dict[str, Any] | None, kit: Kit | None = None, made: CostModel | None = None
+    ) -> None:
         self.costs, self._kit, self.made = costs, kit, made
         self.note = ""
 
@@ -110,6 +113,7 @@ class SharedModel:
         """The model."""
         if self.made is None:
             assert self._kit is not None
+            assert self.costs is not None
             self.made = self._make(self._kit, dict(self.costs))
         return self.made
 

@@ -135,13 +135,14 @@ class VideoReward(Reward):
         )
         demos = as_demos(demo)
         check_render(demos, learner_render)
+        if guide:
+            check_streams(settings, len(demos))
+        costs = None
         if model is None:
             made = make_encoder(encoder) if isinstance(encoder, str) else encoder
             model = FrameModel(made, demos, distance, progress=progress)
-        seen = {
-            name: getattr(model.encoder, at, None) for name, at in (("encoder", "name"), ("size", "size"))
-        }
-        costs = {**seen, "look": "whole", "distance": distance}
+            seen = {"encoder": made.name, "size": made.size, "pooled": not made.spatial}
+            costs = {**seen, "look": "whole", "distance": distance}
         self._begin(settings, demos, SharedModel(costs, made=model))
         self._found()
 
@@ -160,7 +161,12 @@ class VideoReward(Reward):
         return made
 
     def describe(self) -> dict[str, Any]:
-        """Settings, and what sees the frames."""
+        """Settings, and what sees the frames; not with a cost model of one's own, which nobody else could make."""
+        if self._model.costs is None:
+            raise ValueError(
+                "a reward with a cost model of its own cannot be described; make it with an encoder, or describe it in "
+                "a class of your own (see orcalign.rewards.description.reward_class)."
+            )
         return {"kind": "video", "settings": self.settings.plain(), "costs": dict(self._model.costs)}
 
     @property
@@ -220,7 +226,11 @@ class VideoReward(Reward):
             between = [self.model.between(k) for k in range(len(self.demos))]
             self._worths = tuple(tuple(along_path(one).tolist()) for one in between)
         none = (None,) * len(self.demos)
-        return self._calibrations or none, self._worths or none
+        # With another matcher something may be there that this one does not ask for.
+        return (
+            (self.settings.calibrated and self._calibrations) or none,
+            (self.settings.progress_in == "path" and self._worths) or none,
+        )
 
     def calibrations(self, rollouts: Sequence[Sequence[npt.ArrayLike]] = ()) -> tuple[dict[str, float], ...]:
         """Per demo the temperature and floor that its own features ask for, and rollouts if there are any.
@@ -341,10 +351,12 @@ class VideoReward(Reward):
 
     def learn(self, kept: Sequence[Evidence], moment: Moment) -> list[str] | None:
         """Calibrate when enough episodes have been played, and let the temperature follow its ramp."""
-        before = self._calibrations, self._share
         wanted, notes = self.settings.calibration_episodes, []
-        if self.settings.calibrated and wanted and moment.episodes == wanted == len(kept):
+        enough = self.settings.calibrated and wanted and moment.episodes == wanted == len(kept)
+        if enough:
             self._found()
+        before = self._calibrations, self._share
+        if enough:
             found = self.calibrations([self._costs(one) for one in kept])
             if found != self._calibrations:
                 self._calibrations = found
