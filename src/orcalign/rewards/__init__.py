@@ -7,12 +7,12 @@ at the matcher before anyone trains with them.
 from orcalign.rewards.base import Evidence, Moment, Need, Reward, Rollout, Stream
 from orcalign.rewards.composed import Product, Staged, Sum
 from orcalign.rewards.description import load_reward
+from orcalign.rewards.explanation import Span, Story, VideoMatch
 from orcalign.rewards.exploits import ExploitTable, alterations, check
 from orcalign.rewards.lint import Finding, lint_demo, wise_to_train
-from orcalign.rewards.spans import Span
-from orcalign.rewards.story import Story, tell
+from orcalign.rewards.story import tell
 from orcalign.rewards.stream import VideoStream
-from orcalign.rewards.video_reward import VideoMatch, VideoReward
+from orcalign.rewards.video_reward import VideoReward
 
 __all__ = [
     "Evidence",

@@ -20,7 +20,7 @@ from orcalign.matching.match import FloatArray
 
 if TYPE_CHECKING:
     from orcalign.rewards.composed import Product, Sum
-    from orcalign.rewards.video_reward import Explanation
+    from orcalign.rewards.explanation import Explanation
     from orcalign.video import Demo
 
 Array = npt.NDArray[Any]
