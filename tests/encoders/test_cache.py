@@ -93,12 +93,12 @@ def test_too_large_for_the_limit_is_not_kept(tmp_path):
     assert entries(tmp_path) == []
 
 
-def test_leftovers_of_a_killed_process_are_swept(tmp_path):
-    old, new = tmp_path / ".old.part", tmp_path / ".new.part"
+def test_leftovers_of_a_killed_process_are_swept_and_files_being_written_are_not(tmp_path):
+    old, new = tmp_path / ".aa-old.part.npy", tmp_path / ".bb-new.part.npy"  # as orcalign.files names them
     for path in (old, new):
-        path.write_bytes(b"half")
+        path.write_bytes(b"half" * 100)
     os.utime(old, (1, 1))
-    FeatureCache(tmp_path).put("aa", np.zeros((1, 1), np.float32))
+    FeatureCache(tmp_path, limit_bytes=300).put("aa", np.zeros((1, 1), np.float32))
     assert not old.exists()
     assert new.exists()
 

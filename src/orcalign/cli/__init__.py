@@ -63,7 +63,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     if words[:1] == ["--version"]:
         print(f"orcalign {__version__}")
         return
-    from orcalign.cli import train
+    from orcalign.cli.options import text_settings
 
     try:
         known, prog = commands(words), "orcalign"
@@ -83,7 +83,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
                 description="Turn one video into a reward, and the reward into a policy.",
                 args=["--help" if word == "--help-all" else word for word in words],
                 config=(tyro.conf.OmitArgPrefixes,),
-                registry=train.text_settings(),
+                registry=text_settings(),
             )
     except (ValueError, OSError) as error:
         _fail(_one_line(error))

@@ -109,14 +109,15 @@ class FeatureCache:
 
     def _shrink(self) -> None:
         entries = []
-        for path in self.folder.iterdir():
+        for path in self.folder.glob("*.npy"):
             try:
                 status = path.stat()
             except OSError:
                 continue  # another process removed it
-            if path.suffix == ".npy":
+            # A hidden file is being written, by us or by another process: never to be counted as an entry.
+            if not path.name.startswith("."):
                 entries.append((status.st_mtime_ns, status.st_size, path))
-            elif path.suffix == ".part" and time.time() - status.st_mtime > STALE_SECONDS:
+            elif time.time() - status.st_mtime > STALE_SECONDS:
                 _remove(path)
         total = sum(size for _, size, _ in entries)
         for _, size, path in sorted(entries):
