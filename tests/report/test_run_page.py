@@ -49,7 +49,7 @@ def test_it_says_how_the_run_ended(run: Path) -> None:
     assert f"4 of 4 episodes ended in success and the task was solved in {last['return']:.3g} steps" in page
     assert f"{last['return'] / EXPERT_RETURN:.2f} times what the expert of the task manages" in page
     assert "one video of 6 frames" in page
-    assert "as orca measures it; success was only counted" in page
+    assert "as by orca; success was only counted" in page
     assert page.count('<tr role="row"><td role="cell" class="number" data-label="Step">') == len(evaluations)
     for entry in (
         "orcalign train nav2d",

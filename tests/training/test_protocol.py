@@ -9,11 +9,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from orcalign.report.run_page import run_page
 from training.small_runs import SMALL, assert_same, resume_to_end, run_to_end
 
 from orcalign import config, load_policy
 from orcalign.envs import eval_seed, make
+from orcalign.report.training_run import run_page
 from orcalign.training import RunFolder, Training, start_run
 from orcalign.training.run_folder import run_reward
 

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from rich.console import Console
+from rich.markup import escape
 from rich.progress import track
 
 PACKAGES = {
@@ -33,6 +34,7 @@ PACKAGES = {
     "mujoco": "train",
 }
 CODECS = {"h264": "w", "vp9": "r", "gif": "w", "mjpeg": "w", "png": "r"}
+MARKS = {True: "[green]ok[/]     ", False: "[red]broken[/] ", None: "[yellow]missing[/]"}
 GL_PROBE = "import mujoco; c = mujoco.GLContext(64, 64); c.make_current(); c.free(); print('works')"
 
 
@@ -55,15 +57,8 @@ def doctor() -> None:
     broken = False
     for check in (_python, _packages, _kernels, _encoders, _codecs, _gl, _hardware, _browser):
         for line in check():
-            mark = {True: "[green]ok[/]     ", False: "[red]broken[/] ", None: "[yellow]missing[/]"}[
-                line.good
-            ]
             fix = f"  → {line.fix}" if line.fix and line.good is not True else ""
-            console.print(
-                f"{mark} {line.what}: {line.found}{fix}".replace("[c", r"\[c").replace(
-                    "'orcalign[", r"'orcalign\["
-                )
-            )
+            console.print(MARKS[line.good] + escape(f" {line.what}: {line.found}{fix}"))
             broken |= line.good is False
     if broken:
         sys.exit(1)
@@ -124,12 +119,8 @@ def _kernels() -> Iterator[Line]:
     from orcalign.matching import orca
 
     good = orca(np.zeros((9, 9))).reward.tolist() == [1.0] * 9
-    yield Line(
-        good,
-        "matching kernels",
-        "compiled" if good else "wrong results",
-        "pip install --force-reinstall numba",
-    )
+    found = "compiled" if good else "wrong results"
+    yield Line(good, "matching kernels", found, "pip install --force-reinstall numba")
 
 
 def _encoders() -> Iterator[Line]:
@@ -150,12 +141,8 @@ def _encoders() -> Iterator[Line]:
                 fix = f"fetched at first use ({entry.weights}); offline: --encoder efficientnet-lite0"
             yield Line(False if default else None, f"encoder {name}", "weights not on this machine", fix)
         except ModuleNotFoundError as error:
-            yield Line(
-                False if default else None,
-                f"encoder {name}",
-                f"needs {error.name}",
-                "pip install 'orcalign[video,hub]'",
-            )
+            fix = "pip install 'orcalign[video,hub]'"
+            yield Line(False if default else None, f"encoder {name}", f"needs {error.name}", fix)
         else:
             yield Line(True, f"encoder {name}", f"{entry.summary} ({entry.licence})")
 
@@ -172,20 +159,15 @@ def _codecs() -> Iterator[Line]:
                 av.Codec(name, "w")
             yield Line(True, f"codec {name}", "reads and writes" if mode == "w" else "reads")
         except ValueError:
-            yield Line(
-                False, f"codec {name}", "not in this build of PyAV", "pip install --force-reinstall av"
-            )
+            fix = "pip install --force-reinstall av"
+            yield Line(False, f"codec {name}", "not in this build of PyAV", fix)
 
 
 def _gl() -> Iterator[Line]:
     """Each backend in a process of its own: a missing driver may end it."""
     if importlib.util.find_spec("mujoco") is None:
-        yield Line(
-            None,
-            "GL",
-            "not tried: mujoco is not installed, and only simulators need it",
-            "pip install 'orcalign[train]'",
-        )
+        why = "not tried: mujoco is not installed, and only simulators need it"
+        yield Line(None, "GL", why, "pip install 'orcalign[train]'")
         return
     for backend, fix in (("egl", "libegl1 libgl1-mesa-dri"), ("osmesa", "libosmesa6")):
         environment = {**os.environ, "MUJOCO_GL": backend}
@@ -193,9 +175,8 @@ def _gl() -> Iterator[Line]:
             [sys.executable, "-c", GL_PROBE], env=environment, capture_output=True, text=True, timeout=60
         )
         good = "works" in run.stdout
-        yield Line(
-            good or None, f"GL {backend}", "works" if good else "does not start", f"apt-get install {fix}"
-        )
+        found = "works" if good else "does not start"
+        yield Line(good or None, f"GL {backend}", found, f"apt-get install {fix}")
 
 
 def _hardware() -> Iterator[Line]:
@@ -207,16 +188,11 @@ def _hardware() -> Iterator[Line]:
     cache = Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache"))
     where = cache if cache.exists() else Path.home()
     free = shutil.disk_usage(where).free / 2**30
-    yield Line(
-        free > 1, "disk", f"{free:.0f} GiB free at {where}", "make room: features and demos need some GiB"
-    )
+    room = "make room: features and demos need some GiB"
+    yield Line(free > 1, "disk", f"{free:.0f} GiB free at {where}", room)
 
 
 def _browser() -> Iterator[Line]:
     found = shutil.which("chromium") or shutil.which("google-chrome")
-    yield Line(
-        True if found else None,
-        "browser for the tests",
-        found or "none",
-        "apt-get install chromium chromium-driver",
-    )
+    fix = "apt-get install chromium chromium-driver"
+    yield Line(True if found else None, "browser for the tests", found or "none", fix)

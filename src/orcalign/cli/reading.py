@@ -64,13 +64,10 @@ class EncoderChoice:
         """Ready to run; which engine was chosen is said once, on stderr."""
         from orcalign.encoders import make_encoder
 
+        console = Console(stderr=True, style="dim", highlight=False)
         return make_encoder(
-            self.encoder, size=self.size, weights=self.weights, engine=self.engine, announce=_announce
+            self.encoder, size=self.size, weights=self.weights, engine=self.engine, announce=console.print
         )
-
-
-def _announce(text: str) -> None:
-    Console(stderr=True).print(f"[dim]{text}[/]", highlight=False)
 
 
 @contextmanager
@@ -87,8 +84,8 @@ def frame_progress(description: str, total: int | None) -> Iterator[Any]:
     with Progress(*columns, console=console, transient=True, disable=not sys.stderr.isatty()) as progress:
         task = progress.add_task(description, total=total, rate="")
 
-        def show(done: int) -> None:
-            progress.update(task, completed=done)
+        def show(before: int, done: int) -> None:
+            progress.update(task, completed=before + done)
             speed = progress.tasks[task].speed
             progress.update(task, rate=f"{speed:.0f} frames/s" if speed else "")
 
@@ -105,10 +102,6 @@ def encode_all(paths: Sequence[Path], encoder: Encoder, options: VideoOptions) -
     clips: list[EncodedClip] = []
     with frame_progress("encoding", sum(known) if len(known) == len(counts) else None) as show:
         for path in paths:
-            show_from = partial(_shifted, show, sum(len(clip.frames) for clip in clips))
-            clips.append(encode_file(path, encoder, options, show_from))
+            before = sum(len(clip.frames) for clip in clips)
+            clips.append(encode_file(path, encoder, options, partial(show, before)))
     return clips
-
-
-def _shifted(show: Any, before: int, done: int) -> None:
-    show(before + done)

@@ -7,7 +7,6 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable, Mapping
-from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -86,9 +85,7 @@ class Panel:
             self._live.start()
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         if self._live is not None:
             self._live.stop()
             self._live = None
@@ -115,9 +112,7 @@ class Panel:
                 self._timing.append(record["timing"])
         if self._live is None and now - self._said >= LINE_SECONDS:
             self._said = now
-            self._say(
-                f"step {self._step:,} of {self.total_steps:,}{self._speed_text()}: {_facts(record, TRAINING)}"
-            )
+            self._say(f"{self._place(record)}{self._speed_text()}: {_facts(record, TRAINING)}")
 
     def evaluation(self, record: Mapping[str, Any]) -> None:
         """An evaluation has ended."""
@@ -125,10 +120,7 @@ class Panel:
             self._evaluations.append(record)
         if self._live is None:
             best = ", the best so far" if record.get("best") else ""
-            step = f"{int(record['step']):,}"
-            self._say(
-                f"evaluation at step {step} of {self.total_steps:,}: {_facts(record, EVALUATION)}{best}"
-            )
+            self._say(f"evaluation at {self._place(record)}: {_facts(record, EVALUATION)}{best}")
 
     def note(self, text: str, step: int | None = None) -> None:
         """Something that the user should know; it stays on the screen above the panel."""
@@ -148,9 +140,11 @@ class Panel:
         return {part: seconds / whole for part, seconds in sums.items() if seconds > 0}
 
     def _say(self, text: str) -> None:
-        self._console.print(
-            f"{self.title}: {text}" if self.title else text, markup=False, highlight=False, soft_wrap=True
-        )
+        said = f"{self.title}: {text}" if self.title else text
+        self._console.print(said, markup=False, highlight=False, soft_wrap=True)
+
+    def _place(self, record: Mapping[str, Any]) -> str:
+        return f"step {int(record['step']):,} of {self.total_steps:,}"
 
     def _speed_text(self) -> str:
         speed = self.steps_per_second()

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import hashlib
+import html
 from base64 import b64encode
+from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any
 
@@ -55,6 +57,18 @@ def embed_frames(
         "order": order,
         "pictures": [b64encode(picture).decode("ascii") for picture in pictures],
     }
+
+
+def image_tags(clip: dict[str, Any], names: Sequence[str]) -> str:
+    """The frames of `embed_frames` as elements of a page, by name for those who do not see them.
+
+    >>> image_tags({"type": "image/webp", "order": [0], "pictures": ["AA"]}, ["frame 0"])
+    '<img alt="frame 0" src="data:image/webp;base64,AA">'
+    """
+    return "".join(
+        f'<img alt="{html.escape(name)}" src="data:{clip["type"]};base64,{clip["pictures"][place]}">'
+        for name, place in zip(names, clip["order"], strict=True)
+    )
 
 
 def best_codec() -> str:

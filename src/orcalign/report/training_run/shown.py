@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from orcalign.report.explainer import PageAttempt, PageClip, PageData, PagePart, PageResult, explainer_part
-from orcalign.report.explainer.embedding import MOST, embed_frames
+from orcalign.report.explainer.embedding import MOST, embed_frames, image_tags
 from orcalign.report.plots import moments
 from orcalign.report.training_run.reading import RunRecords
 from orcalign.rewards import Evidence, Reward
@@ -148,10 +148,7 @@ def alone(reward: Reward, episode: ShownEpisode) -> PagePart:
     rewards = reward.pay([episode.evidence])[0]
     chosen = moments(len(episode.frames), STRIP)
     clip = embed_frames(episode.frames[chosen], STRIP_BYTES)
-    pictures = "".join(
-        f'<img alt="frame {t}" src="data:{clip["type"]};base64,{clip["pictures"][place]}">'
-        for t, place in zip(chosen, clip["order"], strict=True)
-    )
+    pictures = image_tags(clip, [f"frame {t}" for t in chosen])
     # Adding 0 makes no -0 of a 0.
     least, most, total = (float(value) + 0.0 for value in (rewards.min(), rewards.max(), rewards.sum()))
     low, high = min(0.0, least), max(0.0, most)

@@ -117,7 +117,7 @@ def time_bar(run: RunRecords) -> str:
         f'<i class="part-{name}" style="flex-grow:{share:.5f}"></i>' for name, share in shares.items()
     )
     legend = "".join(
-        f'<li><i class="part-{name}"></i>{PARTS[name]} <b>{_percent(share)}</b></li>'
+        f'<li><i class="part-{name}"></i>{PARTS[name]} <b>{_safe(_percent(share))}</b></li>'
         for name, share in shares.items()
     )
     note = (
@@ -151,10 +151,8 @@ def details(run: RunRecords, demos: Sequence[Demo], problems: Sequence[str]) -> 
         if value not in (None, "")
     )
     if run.unread:
-        problems = [
-            *problems,
-            f"Lines of metrics.jsonl that are no records: {run.unread}; they were left out.",
-        ]
+        left_out = f"Lines of metrics.jsonl that are no records: {run.unread}; they were left out."
+        problems = [*problems, left_out]
     said = "".join(f"<li>{_safe(text)}</li>" for text in problems)
     config = f"<details><summary>config.yaml</summary><pre>{_safe(run.config_text)}</pre></details>"
     return (
@@ -169,12 +167,8 @@ def _beginning(run: RunRecords, demos: Sequence[Demo]) -> str:
         return f"The agent was to learn {task_name(run)}. It was rewarded by {reward['reward']}; {blind}"
     text = f"The agent was to learn {task_name(run)} from {videos(demos)}."
     if reward.get("matcher") in MATCHERS:
-        measures = (
-            f"{reward['pretrain']} and then {reward['matcher']} measure"
-            if reward.get("pretrain")
-            else (f"{reward['matcher']} measures")
-        )
-        text += f" It was rewarded for following the video, as {measures} it; {blind}"
+        first = f"{reward['pretrain']} and then " if reward.get("pretrain") else ""
+        text += f" It was rewarded for following the video, as by {first}{reward['matcher']}; {blind}"
     return text
 
 
@@ -213,26 +207,14 @@ def _tiles(run: RunRecords) -> list[tuple[str, str, str]]:
         kept = f"{_figure(best.get(name))} at step {int(best['step']):,}"
         note = f"{said}; kept as best: {'this one' if best is last else kept}"
         tiles.append(("Last evaluation", _figure(last.get(name)), note))
-        tiles.append(
-            (
-                "Success rate",
-                _percent(last.get("success_rate")),
-                f"at the last step; at any step {_percent(last.get('any_success_rate'))}",
-            )
-        )
+        anywhere = f"at the last step; at any step {_percent(last.get('any_success_rate'))}"
+        tiles.append(("Success rate", _percent(last.get("success_rate")), anywhere))
     planned, time = number(run.config.get("steps")), spent(run)
-    finished = planned is None or run.steps >= planned
-    tiles.append(
-        (
-            "Steps",
-            f"{run.steps:,}",
-            f"in {len(run.episodes):,} episodes" + ("" if finished else f"; {planned:,.0f} are planned"),
-        )
-    )
+    left = f"; {planned:,.0f} are planned" if planned is not None and run.steps < planned else ""
+    tiles.append(("Steps", f"{run.steps:,}", f"in {len(run.episodes):,} episodes{left}"))
     if time.wall > 0:
-        tiles.append(
-            ("Time", duration(time.wall), f"{_figure(run.steps / time.wall)} steps a second, all included")
-        )
+        pace = f"{_figure(run.steps / time.wall)} steps a second, all included"
+        tiles.append(("Time", duration(time.wall), pace))
     return tiles
 
 
