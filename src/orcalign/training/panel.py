@@ -7,11 +7,13 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-if TYPE_CHECKING:
-    from rich.console import Console, RenderableType
-    from rich.table import Table
+from rich.console import Console, Group, RenderableType
+from rich.live import Live
+from rich.panel import Panel as Box
+from rich.progress_bar import ProgressBar
+from rich.table import Table
 
 PARTS = ("simulate", "render", "observe", "update", "wait")
 REDRAWS = 2
@@ -54,8 +56,6 @@ class Panel:
         console: Console | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        from rich.console import Console
-
         if total_steps < 1:
             raise ValueError(f"total_steps is {total_steps}; it must be at least 1.")
         self.total_steps, self.title = total_steps, title
@@ -72,8 +72,6 @@ class Panel:
 
     def __enter__(self) -> Panel:
         if self._console.is_terminal:
-            from rich.live import Live
-
             # Only what is printed through the console may scroll by; streams stay as they are.
             self._live = Live(
                 get_renderable=self._draw,
@@ -155,9 +153,6 @@ class Panel:
         return f", {rate} steps/s, {clock_text(left)} left"
 
     def _draw(self) -> RenderableType:
-        from rich.console import Group
-        from rich.panel import Panel as Box
-
         with self._lock:
             rows = [self._bar(), self._numbers()]
             if self._evaluations:
@@ -165,9 +160,6 @@ class Panel:
         return Box(Group(*rows), title=self.title or None, title_align="left", border_style="blue")
 
     def _bar(self) -> RenderableType:
-        from rich.progress_bar import ProgressBar
-        from rich.table import Table
-
         row = Table.grid(padding=(0, 2), expand=True)
         row.add_column(no_wrap=True)
         row.add_column(ratio=1)
@@ -178,8 +170,6 @@ class Panel:
         return row
 
     def _numbers(self) -> Table:
-        from rich.table import Table
-
         rows = Table.grid(padding=(0, 2))
         rows.add_column(style="dim", no_wrap=True)
         rows.add_column()
@@ -195,8 +185,6 @@ class Panel:
         return rows
 
     def _history(self) -> Table:
-        from rich.table import Table
-
         name = "return" if self._evaluations[-1].get("normalised") is None else "normalised"
         curve = sparkline([_finite(one.get(name)) for one in self._evaluations][-40:])
         table = Table(

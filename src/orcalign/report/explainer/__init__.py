@@ -157,11 +157,13 @@ def render_page(report: PageData) -> str:
 
 def explainer_part(report: PageData, clip_bytes: int = CLIP_BYTES) -> PagePart:
     """The explainer as a part of a larger page; each clip's pictures take at most `clip_bytes` before base64."""
-    return PagePart(
-        part_text(__name__, "page.html"),
-        "\n".join(part_text(__name__, name) for name in SCRIPTS),
-        data={"report": _report(report, clip_bytes)},
-    )
+    shown = {
+        "demo": _clip(report.demo, clip_bytes),
+        "attempts": [_attempt(attempt, clip_bytes) for attempt in report.attempts],
+        "settings": [[as_text(name), as_text(str(value))] for name, value in report.settings.items()],
+    }
+    script = "\n".join(part_text(__name__, name) for name in SCRIPTS)
+    return PagePart(part_text(__name__, "page.html"), script, data={"report": shown})
 
 
 def followed(result: PageResult, cost: FloatArray) -> npt.NDArray[np.int64]:
@@ -182,21 +184,9 @@ def _number(value: float) -> float | None:
     return float(f"{value:.6g}") if math.isfinite(value) else None
 
 
-def _report(report: PageData, clip_bytes: int) -> dict[str, Any]:
-    return {
-        "demo": _clip(report.demo, clip_bytes),
-        "attempts": [_attempt(attempt, clip_bytes) for attempt in report.attempts],
-        "settings": [[as_text(name), as_text(str(value))] for name, value in report.settings.items()],
-    }
-
-
 def _clip(clip: PageClip, clip_bytes: int) -> dict[str, Any]:
-    return {
-        "name": as_text(clip.name),
-        "fps": float(clip.fps),
-        "count": len(clip.frames),
-        **embed_frames(clip.frames, clip_bytes),
-    }
+    pictures = embed_frames(clip.frames, clip_bytes)
+    return {"name": as_text(clip.name), "fps": float(clip.fps), "count": len(clip.frames), **pictures}
 
 
 def _attempt(attempt: PageAttempt, clip_bytes: int) -> dict[str, Any]:

@@ -44,7 +44,7 @@ def embed_frames(
     for rung in LADDER:
         last = rung == LADDER[-1]
         # A few frames tell the size of all: most rungs are refused without encoding the whole clip.
-        if not last and _mean_size(_encode(sample, rung, codec)) * len(distinct) > budget:
+        if not last and sum(map(len, _encode(sample, rung, codec))) / len(sample) * len(distinct) > budget:
             continue
         pictures = _encode(distinct, rung, codec)
         if last or sum(map(len, pictures)) <= budget:
@@ -94,10 +94,6 @@ def _distinct(frames: npt.NDArray[np.uint8]) -> tuple[list[int], list[int]]:
             first.append(t)
         order.append(seen[key])
     return order, first
-
-
-def _mean_size(pictures: list[bytes]) -> float:
-    return sum(map(len, pictures)) / len(pictures)
 
 
 def _scaled(size: tuple[int, ...], side: int) -> tuple[int, int]:

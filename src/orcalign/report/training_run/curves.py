@@ -62,18 +62,12 @@ def smooth(values: Sequence[float | None], width: int) -> npt.NDArray[np.float64
 def _returns(run: RunRecords) -> dict[str, Any]:
     evaluations, expert = run.evaluations, _expert(run)
     name = "return" if expert is None else "normalised"
-    line = _points(evaluations, name)
-    title = (
-        "Return: steps in which the task is solved" if expert is None else "Return as a share of the expert's"
-    )
     chart = _chart(
-        title,
-        [
-            _series("each episode", "dots", "accent", _each(evaluations, "returns", expert or 1.0)),
-            _series("normalised return" if expert else "return", "line", "accent", line),
-        ],
+        "Return as a share of the expert's" if expert else "Return: steps in which the task is solved",
+        "evaluations, without exploration",
+        _series("each episode", "dots", "accent", _each(evaluations, "returns", expert or 1.0)),
+        _series("normalised return" if expert else "return", "line", "accent", _points(evaluations, name)),
     )
-    chart["note"] = "evaluations, without exploration"
     _range(chart, low=0.0, high=1.0)
     if expert is not None:
         chart["rules"] = [{"value": 1.0, "text": "expert"}]
@@ -90,15 +84,12 @@ def _expert(run: RunRecords) -> float | None:
 
 
 def _successes(evaluations: Sequence[Record]) -> dict[str, Any]:
-    chart = _chart(
+    return _chart(
         "Share of episodes that succeed",
-        [
-            _series("at any step", "dashed", "stall", _points(evaluations, "any_success_rate")),
-            _series("at the last step", "line", "accent", _points(evaluations, "success_rate")),
-        ],
+        "evaluations",
+        _series("at any step", "dashed", "stall", _points(evaluations, "any_success_rate")),
+        _series("at the last step", "line", "accent", _points(evaluations, "success_rate")),
     )
-    chart["note"] = "evaluations"
-    return {**chart, "low": 0.0, "high": 1.0}
 
 
 def _following(run: RunRecords) -> dict[str, Any]:
@@ -106,15 +97,13 @@ def _following(run: RunRecords) -> dict[str, Any]:
     training = smooth(numbers(run.episodes, "progress"), _width(len(steps)))
     chart = _chart(
         "How far the video is followed",
-        [
-            _series("each coverage", "dots", "stall", _each(run.evaluations, "coverage", 1.0)),
-            _series("each progress", "dots", "accent", _each(run.evaluations, "progress", 1.0)),
-            _series("progress in training (mean)", "thin", "accent", _thinned(steps, training)),
-            _series("coverage", "dashed", "stall", _points(run.evaluations, "coverage")),
-            _series("progress", "line", "accent", _points(run.evaluations, "progress")),
-        ],
+        "progress averages over its frames, coverage asks for all in order",
+        _series("each coverage", "dots", "stall", _each(run.evaluations, "coverage")),
+        _series("each progress", "dots", "accent", _each(run.evaluations, "progress")),
+        _series("progress in training (mean)", "thin", "accent", _thinned(steps, training)),
+        _series("coverage", "dashed", "stall", _points(run.evaluations, "coverage")),
+        _series("progress", "line", "accent", _points(run.evaluations, "progress")),
     )
-    chart["note"] = "progress averages over its frames, coverage asks for all in order"
     highest = max((value for one in chart["series"] for _, value in one["points"]), default=0.0)
     return {**chart, "low": 0.0, "high": min(1.0, 1.05 * highest) or 1.0}
 
@@ -122,46 +111,33 @@ def _following(run: RunRecords) -> dict[str, Any]:
 def _training(episodes: Sequence[Record], name: str, title: str, note: str) -> dict[str, Any]:
     values = numbers(episodes, name)
     if all(value is None for value in values):
-        return _chart(title, [])
+        return _chart(title, note)
     steps = [float(record["step"]) for record in episodes]
     raw = np.array([np.nan if value is None else value for value in values])
     width = _width(len(values))
     mean = smooth(values, width)
     chart = _chart(
         title,
-        [
-            _series("each episode", "dots", "accent", _thinned(steps, raw)),
-            _series(f"mean of {width}", "line", "accent", _thinned(steps, mean)),
-        ],
+        note,
+        _series("each episode", "dots", "accent", _thinned(steps, raw)),
+        _series(f"mean of {width}", "line", "accent", _thinned(steps, mean)),
     )
-    chart["note"] = note
     # One wild episode must not press all others flat, nor may the mean that it pulls along.
     finite, settled = raw[np.isfinite(raw)], mean[np.isfinite(mean)]
     low, high = np.quantile(finite, [0.01, 0.99]).tolist()
     span = high - low
-    _range(
-        chart,
-        max(min(low, float(settled.min())), low - span),
-        min(max(high, float(settled.max())), high + span),
-        fixed=True,
-    )
+    least, most = min(low, float(settled.min())), max(high, float(settled.max()))
+    _range(chart, max(least, low - span), min(most, high + span), fixed=True)
     outside = int(((finite < chart["low"]) | (finite > chart["high"])).sum())
     if outside:
         chart["note"] += f"; {outside} of {len(finite)} dots lie outside the picture"
     return chart
 
 
-def _chart(title: str, series: list[dict[str, Any]]) -> dict[str, Any]:
-    """A chart without a range; series without points are left out."""
-    return {
-        "title": title,
-        "note": "",
-        "series": [one for one in series if one["points"]],
-        "rules": [],
-        "best": None,
-        "low": 0.0,
-        "high": 1.0,
-    }
+def _chart(title: str, note: str, *series: dict[str, Any]) -> dict[str, Any]:
+    """A chart from 0 to 1; series without points are left out."""
+    drawn = [one for one in series if one["points"]]
+    return {"title": title, "note": note, "series": drawn, "rules": [], "best": None, "low": 0.0, "high": 1.0}
 
 
 def _series(name: str, kind: str, colour: str, points: Points) -> dict[str, Any]:
@@ -182,7 +158,7 @@ def _points(records: Sequence[Record], name: str) -> Points:
     return [[step, _short(value)] for step, value in pairs if value is not None]
 
 
-def _each(records: Sequence[Record], name: str, scale: float) -> Points:
+def _each(records: Sequence[Record], name: str, scale: float = 1.0) -> Points:
     """A point for each episode of the records."""
     lists = [(float(record["step"]), {**record, **section(record, "each")}.get(name)) for record in records]
     return [

@@ -68,15 +68,9 @@ def read_run(folder: Path) -> RunRecords:
         tuple(record for record in records if record["kind"] == kind)
         for kind in ("episode", "evaluation", "note")
     )
+    info = _info(folder / "run.json")
     return RunRecords(
-        folder,
-        _config(config, config_text),
-        config_text,
-        _info(folder / "run.json"),
-        episodes,
-        evaluations,
-        notes,
-        unread,
+        folder, _config(config, config_text), config_text, info, episodes, evaluations, notes, unread
     )
 
 
