@@ -18,7 +18,14 @@ def test_ranks_the_attempts_and_writes_every_number(videos, tmp_path, capsys):
     out = tmp_path / "deep" / "scores.json"
     attempts = [videos / f"{name}.mp4" for name in ("good", "stalls", "back")]
     run(
-        "score", videos / "demo.mp4", *attempts, "--method", "orca,temporal_ot", "--calibrated", "--json", out
+        "score",
+        videos / "demo.mp4",
+        *attempts,
+        "--matcher",
+        "orca,temporal_ot",
+        "--calibrated",
+        "--json",
+        out,
     )
     text = capsys.readouterr().out
     for heading in ("total", "coverage", "quarters", "stall", "good.mp4", "temporal_ot"):
@@ -50,31 +57,31 @@ def test_ranks_the_attempts_and_writes_every_number(videos, tmp_path, capsys):
         (("--context", 1, "--distance", "euclidean"), {"context": 1, "distance": "euclidean"}),
     ],
 )
-@pytest.mark.parametrize("method", ["orca", "threshold", "dtw"])
-def test_numbers_are_those_of_the_library(videos, tmp_path, words, settings, method):
+@pytest.mark.parametrize("matcher", ["orca", "threshold", "dtw"])
+def test_numbers_are_those_of_the_library(videos, tmp_path, words, settings, matcher):
     from orcalign.rewards import VideoReward
     from orcalign.video import VideoOptions
 
     out = tmp_path / "s.json"
     files = videos / "demo.mp4", videos / "good.mp4"
-    run("score", *files, "--json", out, "--encoder", "pixels", "--method", method, *words)
+    run("score", *files, "--json", out, "--encoder", "pixels", "--matcher", matcher, *words)
     row = json.loads(out.read_text())["rollouts"][0]
-    if method == "dtw":  # it knows no occupancy
+    if matcher == "dtw":  # it knows no occupancy
         settings = {key: value for key, value in settings.items() if key in ("context", "distance")}
     demo, good = (read_video(path, VideoOptions(longest=320)).frames for path in files)
-    match = VideoReward(demo, encoder="pixels", matcher=method, **settings)(good)
+    match = VideoReward(demo, encoder="pixels", matcher=matcher, **settings)(good)
     np.testing.assert_allclose(row["reward"], match.reward, rtol=1e-9)
 
 
-def test_every_method_has_its_row(videos, tmp_path):
+def test_every_matcher_has_its_row(videos, tmp_path):
     out = tmp_path / "s.json"
-    methods = ",".join(MATCHERS)
+    names = ",".join(MATCHERS)
     run(
         "score",
         videos / "demo.mp4",
         videos / "good.mp4",
-        "--method",
-        methods,
+        "--matcher",
+        names,
         "--json",
         out,
         "--encoder",
@@ -163,11 +170,11 @@ def test_bad_input_gives_one_line(videos, tmp_path, capsys):
     assert "one frame only" in bad(capsys, "score", one, good, *pixels)
     assert "--crop" in bad(capsys, "score", demo, wide, *pixels)
     assert "at least one video" in bad(capsys, "score", demo, *pixels)
-    assert "no matcher is called 'magic'" in bad(capsys, "score", demo, good, "--method", "magic", *pixels)
+    assert "no matcher is called 'magic'" in bad(capsys, "score", demo, good, "--matcher", "magic", *pixels)
     assert "temperature is -1.0" in bad(capsys, "score", demo, good, "--temperature", "-1", *pixels)
     assert "did you mean 'pixels'" in bad(capsys, "score", demo, good, "--encoder", "pixel")
     assert "max_frames=4" in bad(capsys, "score", demo, good, "--max-frames", "4", *pixels)
-    assert "window is 0" in bad(capsys, "score", demo, good, "--context", "0", *pixels)
+    assert "context is 0" in bad(capsys, "score", demo, good, "--context", "0", *pixels)
     assert not out.exists()
 
 
@@ -217,7 +224,7 @@ def test_check_says_who_is_fooled(videos, tmp_path, capsys):
 def test_check_refuses_what_it_cannot_do(videos, tmp_path, capsys):
     demo, good = videos / "demo.mp4", videos / "good.mp4"
     assert ".png" in bad(capsys, "check", demo, good, "--plot", tmp_path / "x.docx")
-    assert "no matcher" in bad(capsys, "check", demo, good, "--method", "magic", "--encoder", "pixels")
+    assert "no matcher" in bad(capsys, "check", demo, good, "--matcher", "magic", "--encoder", "pixels")
 
 
 @pytest.mark.parametrize("command", ["score", "check"])

@@ -95,7 +95,7 @@ def test_a_printed_config_can_be_fed_back(tmp_path, capsys):
         "--temperature",
         "1:0.5",
         "--set",
-        "weight=3.0",
+        "weight=3",
         "--matcher",
         "orca_progress",
     )
@@ -103,7 +103,7 @@ def test_a_printed_config_can_be_fed_back(tmp_path, capsys):
     assert (values["task"], values["agent"]["hidden"], values["reward"]["set"]) == (
         "nav2d",
         16,
-        ["weight=3.0"],
+        ["weight=3"],
     )
     (tmp_path / "config.yaml").write_text(text)
     assert printed(capsys, "--config", tmp_path / "config.yaml") == text
@@ -279,7 +279,8 @@ def test_the_first_page_of_help_is_what_people_need(capsys):
 
 
 def test_the_whole_help_has_every_option(capsys):
-    text = help_of(capsys, "train", "--help-all")
+    # An agent has options of its own.
+    text = help_of(capsys, "train", "--help-all") + help_of(capsys, "train", "--agent", "sac", "--help-all")
     own = ("preset", "recipe", "config", "out", "resume", "workers", "device", "print-config")
     for option in (*own, *(name.rpartition(".")[2].replace("_", "-") for name in field_types())):
         assert f"--{option} " in text or f"--{option}, --no-{option}" in text, option

@@ -5,7 +5,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
-from orcalign.rewards.frame_costs import PlaceCosts
 
 from orcalign import matching
 from orcalign.costs import FrameCosts
@@ -74,55 +73,5 @@ def test_bad_features_are_refused_in_a_sentence():
         costs(np.ones(4))
     with pytest.raises(ValueError, match=r"demo_features has shape \(0, 4\)"):
         FrameCosts(np.ones((0, 4)))
-    with pytest.raises(ValueError, match="Known: cosine, euclidean"):
+    with pytest.raises(ValueError, match="distance is 'manhattan'; Known: cosine, euclidean"):
         FrameCosts(np.ones((3, 4)), "manhattan")
-
-
-def worst_places(demo, learner, places, count):
-    """By hand: one pair of frames, one place at a time."""
-    out = np.empty((len(learner), len(demo)))
-    for t, row in enumerate(learner):
-        for j, other in enumerate(demo):
-            u, v = row.reshape(-1, places), other.reshape(-1, places)
-            apart = sorted(matching.cosine(u[None, :, p], v[None, :, p])[0, 0] for p in range(places))
-            out[t, j] = np.mean(apart[places - count :])
-    return out
-
-
-@pytest.mark.parametrize(("share", "count"), [(0.25, 4), (0.5, 8), (1.0, 16), (0.01, 1)])
-def test_the_worst_places_are_those_that_differ_most(share, count):
-    rng = np.random.default_rng(2)
-    demo, learner = rng.normal(size=(5, 6 * 16)), rng.normal(size=(7, 6 * 16))
-    learner[3, ::16] = 0  # nothing is to be seen in the first place
-    costs = PlaceCosts(demo, 16, share)
-    np.testing.assert_allclose(costs(learner), worst_places(demo, learner, 16, count), atol=1e-7)
-    assert (costs.between_demo_frames() == costs(demo)).all()
-    assert (costs(demo).diagonal() == 0).all()
-
-
-@pytest.mark.parametrize("share", [0.0, -0.5, 1.5, np.nan])
-def test_a_share_of_places_that_is_none_is_refused(share):
-    with pytest.raises(ValueError, match=r"the share of places that count is .*; it must be above 0"):
-        PlaceCosts(np.ones((2, 8)), 4, share)
-
-
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_the_worst_places_of_a_row_are_the_same_bits_alone_and_in_company(dtype):
-    rng = np.random.default_rng(3)
-    demo, learner = (rng.normal(size=(count, 112 * 64)).astype(dtype) for count in (20, 300))
-    costs = PlaceCosts(demo, 64, 0.25)
-    together = costs(learner)
-    assert (together == np.concatenate([costs(row[None]) for row in learner])).all()
-    assert (together[3:20] == costs(learner[3:20])).all()
-
-
-@settings(max_examples=50, deadline=None)
-@given(
-    hnp.arrays(np.float64, (3, 8), elements=st.floats(-1e3, 1e3)),
-    hnp.arrays(np.float64, (4, 8), elements=st.floats(-1e3, 1e3)),
-)
-def test_the_fewer_places_count_the_farther_apart_frames_are(demo, learner):
-    all_of_them, half, one = (PlaceCosts(demo, 4, share)(learner) for share in (1.0, 0.5, 0.25))
-    for few, more in ((half, all_of_them), (one, half)):
-        assert (few >= more - 1e-12).all()
-    assert ((all_of_them >= 0) & (one <= 2)).all()

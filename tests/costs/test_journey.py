@@ -8,9 +8,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
+from orcalign.costs.objects import Finder, ObjectModel, ObjectView
 from orcalign.costs.objects.journey import COLUMNS, JourneyCosts, find_journeys
 from orcalign.encoders import make_encoder
-from orcalign.rewards import Finder, ObjectView, VideoReward
+from orcalign.rewards import VideoReward
+from orcalign.video import Demo
 
 SIZE = 64
 TABLE, BALL, BASKET = (150, 120, 90), (30, 160, 60), (200, 30, 30)
@@ -51,9 +53,22 @@ def demo():
 
 @pytest.fixture(scope="module")
 def reward(demo):
-    view = ObjectView(make_encoder("pixels"), learn(demo))
+    return paying(demo, learn(demo))
+
+
+def model_of(demo, finder, **more):
+    return ObjectModel(make_encoder("pixels"), Demo(demo), finder, **more)
+
+
+def paying(demo, finder):
     return VideoReward(
-        demo, view, direction="past", matcher="orca_progress", calibrated=True, progress_in="path", last=1.0
+        demo,
+        model=model_of(demo, finder),
+        direction="past",
+        matcher="orca_progress",
+        calibrated=True,
+        progress_in="path",
+        last=1.0,
     )
 
 
@@ -70,7 +85,7 @@ def test_the_ball_is_followed_and_the_basket_is_its_goal(demo):
 
 def test_where_it_is_counts_first_from_its_own_place_and_then_from_the_goal(demo, reward):
     """The ball stands lower by 4 and the basket further right by 5; all else is as in the demo."""
-    costs, view = reward.frame_costs[0], reward.encoder
+    costs, view = reward.model.costs, reward.encoder
     ball, basket = (BALL_HOME[0] + 4, BALL_HOME[1]), (BASKET_HOME[0], BASKET_HOME[1] + 5)
     (journey,) = costs._journeys
     rows = view(taken(ball, basket))[:, -COLUMNS:]
@@ -82,17 +97,8 @@ def test_where_it_is_counts_first_from_its_own_place_and_then_from_the_goal(demo
 
 
 def test_a_ball_that_is_knocked_aside_is_not_brought(demo, reward):
-    costs, view = reward.frame_costs[0], reward.encoder
-    without = replace(view.finder, journeys=())
-    before = VideoReward(
-        demo,
-        ObjectView(make_encoder("pixels"), without),
-        direction="past",
-        matcher="orca_progress",
-        calibrated=True,
-        progress_in="path",
-        last=1.0,
-    )
+    costs, view = reward.model.costs, reward.encoder
+    before = paying(demo, replace(view.finder, journeys=()))
     films = {
         "brought": taken((47, 28), (15, 35)),
         "aside": taken((47, 28), (15, 35), end=(47, 56)),
@@ -115,9 +121,8 @@ def test_a_ball_that_is_knocked_aside_is_not_brought(demo, reward):
 
 
 def test_a_square_alone_does_not_ask_where_things_are(demo, reward):
-    view = ObjectView(make_encoder("pixels"), reward.encoder.finder, changes=False)
-    costs = view.costs(view(demo))
-    aside = costs(view(taken(BALL_HOME, BASKET_HOME, end=(47, 56))))
+    model = model_of(demo, reward.encoder.finder, changes=False)
+    (aside,) = model.compare(model.encoder(taken(BALL_HOME, BASKET_HOME, end=(47, 56))))
     assert aside[-1, -1] < 2
 
 
@@ -130,16 +135,15 @@ def test_a_goal_is_not_asked_what_became_of_it(demo, reward):
     (journey,) = finder.journeys
     cost, asked = [], []
     for goal in (journey.goal, None):
-        view = ObjectView(make_encoder("pixels"), replace(finder, journeys=(replace(journey, goal=goal),)))
-        costs = view.costs(view(passing))
-        cost.append(costs(view(elsewhere))[1, 1])
-        asked.append(set(costs._changes))
+        model = model_of(passing, replace(finder, journeys=(replace(journey, goal=goal),)))
+        cost.append(model.compare(model.encoder(elsewhere))[0][1, 1])
+        asked.append(set(model.costs._changes))
     assert asked == [{journey.thing}, {journey.thing, journey.goal}]
     assert cost[0] < cost[1]
 
 
 def test_an_episode_that_begins_with_it_hidden_is_not_judged_by_it(demo, reward):
-    costs, view = reward.frame_costs[0], reward.encoder
+    costs, view = reward.model.costs, reward.encoder
     hidden = taken(BALL_HOME, BASKET_HOME)
     hidden[0] = scene(None, BASKET_HOME)
     rows = view(hidden)[:, -COLUMNS:]

@@ -8,10 +8,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
+from orcalign.costs.objects import Finder, ObjectModel, ObjectView
 from orcalign.costs.objects.thing import blurred
 from orcalign.costs.objects.view_costs import ChangeCosts, ViewCosts
 from orcalign.encoders import make_encoder
-from orcalign.rewards import Finder, ObjectView, VideoReward
+from orcalign.rewards import VideoReward
+from orcalign.video import Demo
 
 SIZE = 64
 HOME = (26, 34)
@@ -31,6 +33,10 @@ def episode(row, column, steps=6):
     """The arm comes from above and ends beside the box, wherever that stands."""
     ways = np.linspace(-12, 2, steps).round().astype(int)
     return np.stack([scene(row, column, (row + way, column - 6)) for way in ways])
+
+
+def model_of(demo, finder, encoder="pixels", **more):
+    return ObjectModel(make_encoder(encoder), Demo(demo), finder, **more)
 
 
 @pytest.fixture(scope="module")
@@ -157,18 +163,18 @@ def test_who_leaves_the_thing_alone_is_paid_less():
     finder = Finder.learn(demo, firsts)
     done, left_alone = (with_arm(taken(HOME, (52, 33), leaves=leaves)) for leaves in ((2, 9), (9, 9)))
     reward = VideoReward(
-        demo, ObjectView(make_encoder("pixels"), finder), context=1, matcher="orca_progress", calibrated=True
+        demo, model=model_of(demo, finder), context=1, matcher="orca_progress", calibrated=True
     )
     assert reward(done).total > 2 * reward(left_alone).total
-    costs = reward.frame_costs[0]
+    costs = reward.model.costs
     ends = [costs(reward.encoder(frames))[-1, -1] for frames in (done, left_alone)]
     assert ends[0] < 0.375
     assert ends[1] == pytest.approx(1)
     # On the way it costs less: who passes by may be forgiven what they leave behind.
     assert costs(reward.encoder(left_alone))[-2, -2] == pytest.approx(0.75)
     # Asked for the squares alone, it looks much the same.
-    alone = ObjectView(make_encoder("pixels"), finder, changes=False)
-    assert alone.costs(alone(demo))(alone(left_alone))[-1, -1] < ends[1]
+    alone = model_of(demo, finder, changes=False)
+    assert alone.compare(alone.encoder(left_alone))[0][-1, -1] < ends[1]
 
 
 def test_changes_are_those_of_the_whole_blurred_picture():
@@ -224,11 +230,10 @@ def test_what_is_not_found_is_taken_to_be_where_the_demo_has_it(finder):
     anything = np.random.default_rng(3).integers(0, 256, (SIZE, SIZE, 3), np.uint8)
     assert finder.find(anything) == (((0, 0), False),)
     # Whether it changes is not known, and costs nothing; the rest is compared as ever.
-    view = ObjectView(make_encoder("pixels"), finder)
-    costs, hidden = view.costs(view(episode(*HOME))), view(np.stack([gone] * 3))
-    alone = ObjectView(make_encoder("pixels"), finder, changes=False)
+    asked, alone = (model_of(episode(*HOME), finder, changes=changes) for changes in (True, False))
+    hidden = asked.encoder(np.stack([gone] * 3))
     assert (hidden[:, -BOX_PIXELS:] == -1).all()
-    np.testing.assert_array_equal(costs(hidden), alone.costs(view(episode(*HOME)))(hidden))
+    np.testing.assert_array_equal(asked.compare(hidden)[0], alone.compare(hidden)[0])
 
 
 def test_the_square_moves_with_the_object(finder):
@@ -250,14 +255,14 @@ def test_at_the_edge_the_picture_is_drawn_out(finder):
 
 def test_the_same_movement_beside_an_object_elsewhere_is_preferred(finder):
     """Compared whole, the arm that repeats the demo's path past the object is preferred."""
-    encoder = make_encoder("pixels")
     beside = episode(33, 41)
     past = np.stack(
         [scene(33, 41, (HOME[0] + way, HOME[1] - 6)) for way in np.linspace(-12, 2, 6).round().astype(int)]
     )
-    whole = VideoReward(episode(*HOME), encoder, context=1, temperature=0.05)
+    demo = episode(*HOME)
+    whole = VideoReward(demo, "pixels", context=1, temperature=0.05)
     moving = VideoReward(
-        episode(*HOME), ObjectView(encoder, finder), context=1, matcher="orca_progress", calibrated=True
+        demo, model=model_of(demo, finder), context=1, matcher="orca_progress", calibrated=True
     )
     assert moving.matcher_settings == ({"temperature": 0.375, "floor": 0.375},)
     assert moving(beside).total > moving(past).total
@@ -267,9 +272,9 @@ def test_the_same_movement_beside_an_object_elsewhere_is_preferred(finder):
 def test_a_demo_in_which_nothing_moves_is_refused_all_the_same(finder):
     still = np.stack([scene(*HOME)] * 5)
     with pytest.raises(ValueError, match="calibration needs two frames that can be told apart"):
-        VideoReward(still, ObjectView(make_encoder("pixels"), finder), calibrated=True)
+        VideoReward(still, model=model_of(still, finder), calibrated=True)
     # Without calibration there is a reward, and it is a number.
-    assert np.isfinite(VideoReward(still, ObjectView(make_encoder("pixels"), finder))(still).reward).all()
+    assert np.isfinite(VideoReward(still, model=model_of(still, finder))(still).reward).all()
 
 
 @pytest.mark.parametrize("J", [1, 2, 6])
@@ -277,7 +282,7 @@ def test_a_demo_in_which_nothing_moves_is_refused_all_the_same(finder):
 def test_rewards_are_bounded_numbers_whatever_is_seen(finder, J, T):
     reward = VideoReward(
         episode(*HOME)[:J],
-        ObjectView(make_encoder("pixels"), finder),
+        model=model_of(episode(*HOME)[:J], finder),
         matcher="orca_progress",
         progress_in="path",
         temperature=0.375,
@@ -326,15 +331,14 @@ def test_frames_of_another_size_are_refused(finder):
 
 
 @pytest.mark.parametrize("encoder", ["pixels", "efficientnet-lite0-mid"])
-@pytest.mark.parametrize("worst", [1.0, 0.25])
-def test_live_and_afterwards_the_rewards_are_the_same_bits(encoder, worst):
+def test_live_and_afterwards_the_rewards_are_the_same_bits(encoder):
     """Two things, each elsewhere, in two episodes one after the other."""
     firsts = [two(*place, ball) for place, ball in zip(PLACES, BALLS, strict=True)]
     demo = taken(HOME, BALL_HOME)
-    view = ObjectView(make_encoder(encoder, size=32), Finder.learn(demo, firsts), worst=worst)
+    model = ObjectModel(make_encoder(encoder, size=32), Demo(demo), Finder.learn(demo, firsts))
     reward = VideoReward(
         demo,
-        view,
+        model=model,
         context=3,
         direction="past",
         matcher="orca_progress",
@@ -352,7 +356,7 @@ def test_live_and_afterwards_the_rewards_are_the_same_bits(encoder, worst):
 
 
 def test_a_frame_that_is_refused_does_not_begin_an_episode(finder):
-    reward = VideoReward(episode(*HOME), ObjectView(make_encoder("pixels"), finder), context=1)
+    reward = VideoReward(episode(*HOME), model=model_of(episode(*HOME), finder), context=1)
     live = reward.stream()
     with pytest.raises(ValueError, match="the frames are 32x32"):
         live.push(np.zeros((32, 32, 3), np.uint8))

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 from experiments.tiny_studies import plan_tiny, tiny_study
-from orcalign.rewards.object_view import SCALE
 
+from orcalign.costs.objects.object_model import SCALE
 from orcalign.envs import HELD_OUT_TASKS, PAPER_TASKS
 from orcalign.experiments import planning
 from orcalign.experiments.planning import cell_key, plan_study
@@ -98,7 +98,7 @@ def test_every_recipe_pools_several_demos_in_its_own_way():
     for cell in plan_study(find_study("number-of-demos")).cells:
         reward = cell.config.reward
         own = "best" if cell.values["recipe"] == "orca_progress" else "max"
-        assert (reward.pool, reward.pooling) == ("auto", own)
+        assert (reward.pool, reward.video_settings(reward.matcher).pooling) == ("auto", own)
         assert cell.config.demo.demos == int(cell.values["demos"].removesuffix("-mixed"))
 
 
@@ -129,6 +129,14 @@ def test_every_axis_changes_the_run():
         axes = {"task": ("nav2d",), "recipe": ("orca_np",), axis: pair}
         plan = plan_study(Study("one", "", axes, variants=variants))
         assert len({cell.key for cell in plan.cells}) == 2, axis
+
+
+def test_an_axis_may_be_a_field_of_one_agent():
+    axes = {"task": ("nav2d",), "recipe": ("orca_progress",), "agent.entropy_temperature": ("none", "0.1")}
+    found = plan_study(Study("one", "", axes, settings={"agent.agent": "sac"})).cells
+    assert [cell.config.agent.entropy_temperature for cell in found] == [None, 0.1]
+    with pytest.raises(ValueError, match=r"no field agent\.'entropy_temperature'"):
+        plan_study(Study("one", "", axes))
 
 
 def test_another_encoder_sees_pictures_at_its_own_size():

@@ -14,7 +14,7 @@ from orcalign.rewards import tell
 J = 90
 HEIGHT, WIDTH = 120, 160
 ORCA = {"temperature": 0.5, "floor": 0.05}
-METHODS = ("orca", "temporal_ot", "dtw")
+SHOWN = ("orca", "temporal_ot", "dtw")
 
 
 def draw(places: npt.NDArray[np.float64], seed: int) -> npt.NDArray[np.uint8]:
@@ -56,9 +56,9 @@ def make_page() -> PageData:
         cost = context(cosine(features(frames), demo_features), 3)
         told = tell(cost, orca(cost, **ORCA))
         results = {}
-        for method in METHODS:
-            match = matcher(method)(cost, **(ORCA if method == "orca" else {}))
-            results[method] = PageResult(match.reward, match.assignment, float(match.reward.sum()), told)
+        for shown in SHOWN:
+            match = matcher(shown)(cost, **(ORCA if shown == "orca" else {}))
+            results[shown] = PageResult(match.reward, match.assignment, float(match.reward.sum()), told)
         attempts.append(PageAttempt(name, frames, 30.0, cost, results))
     settings = {
         "encoder": "block means",

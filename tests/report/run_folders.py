@@ -1,180 +1,111 @@
-"""Run folders with the content of real episodes: a learner on nav2d that becomes better, against a real demo."""
+"""Run folders that training itself writes: nav2d, with a learner in the policy's place that becomes better."""
 
 from __future__ import annotations
 
 import json
 import re
-import time
+import shutil
+import tempfile
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import yaml
 
-from orcalign.envs import eval_seed, make, make_demo, make_expert, train_seed
-from orcalign.matching import context, orca
-from orcalign.rewards import VideoReward
-from orcalign.video import Demo, DemoSet, write_mp4
+from orcalign.envs import expert_return, make_expert
+from orcalign.rewards import Evidence
+from orcalign.training import RunFolder, Training, start_run
+from orcalign.training.collector import Order
+from orcalign.training.episode import PlayedEpisode
+from orcalign.training.evaluation import read_shown
+from orcalign.training.presets import config
 
 TASK = "nav2d"
-TEMPERATURE = 0.5
-SKILLS = np.linspace(0.0, 1.0, 40)
-"""Share of the steps on which the learner does what the expert would, by training episode."""
-EVALUATED = (0, 13, 26, 39)
-"""Training episodes before which there is an evaluation."""
-EXPERT_RETURN = 15.0
+STEPS = 1200
+"""40 episodes of 30 steps."""
+EXPERT_RETURN = expert_return(TASK)
+SETTINGS = {
+    "steps": STEPS, "seed": 7, "reward.matcher": "orca", "reward.context": 3, "reward.temperature": "1.0:0.5",
+    "reward.scale": "first", "agent.hidden": 16, "agent.batch": 16, "collect.learning_starts": 90,
+    "collect.random_steps": 90, "collect.updates_per_step": 0.1, "collect.relabel_every": 5,
+    "evaluation.eval_every": 400, "evaluation.eval_episodes": 4, "evaluation.eval_shown": 2,
+    "evaluation.eval_choosing": 0,
+}  # fmt: skip
+OWN = {"reward__reward": "report.own_rewards:Near"}
+
+
+class Pupil:
+    """Acts as the expert would on a share of the steps that rises from none to all of them."""
+
+    def __init__(self, training: Training) -> None:
+        self._collector = training.players._collector  # type: ignore[attr-defined]
+        self._play, self._collector.play = self._collector.play, self.play
+        self._collector._policy = self
+
+    def play(self, order: Order) -> Any:
+        steps = 30 * order.number if order.evaluation is None else order.evaluation
+        self._skill, self._rng = steps / (STEPS - 30), np.random.default_rng(order.seed)
+        self._expert: Any = None
+        return self._play(order)
+
+    def load(self, weights: Any) -> None:
+        pass
+
+    def act(self, observation: Any, noise: Any = None) -> Any:
+        env = self._collector.env
+        if self._expert is None:
+            self._expert = make_expert(TASK, env)
+        space = env.action_space
+        wise = 2 * (self._expert.act(observation, success=False) - space.low) / (space.high - space.low) - 1
+        foolish = self._rng.uniform(-1, 1, wise.shape)
+        return np.float32(wise if self._rng.random() < self._skill else foolish)
 
 
 @cache
-def demo() -> Demo:
-    return make_demo(TASK, misaligned=True)[0]
-
-
-@cache
-def reward() -> VideoReward:
-    return VideoReward(demo(), "pixels", temperature=TEMPERATURE)
-
-
-def play(env: Any, seed: int, skill: float) -> tuple[np.ndarray, np.ndarray, dict[str, float]]:
-    """Frames [T,H,W,3], success [T] and seconds of an episode."""
-    rng = np.random.default_rng(seed)
-    expert = make_expert(TASK, env)
-    start = time.perf_counter()
-    observation, _ = env.reset(seed=seed)
-    frames, success, done = [], [], False
-    while not done:
-        wise = expert.act(observation, success=False)
-        action = wise if rng.random() < skill else env.action_space.sample()
-        observation, _, terminated, truncated, info = env.step(action)
-        frames.append(env.render())
-        success.append(bool(info["success"]))
-        done = terminated or truncated
-    seconds = time.perf_counter() - start
-    return np.stack(frames), np.array(success), {"simulate": 0.4 * seconds, "render": 0.6 * seconds}
-
-
-def judge(frames: np.ndarray) -> tuple[np.ndarray, dict[str, float]]:
-    """Raw costs [T, J], and the numbers that a record has of them."""
-    result = reward()(frames)
-    match = orca(result.cost, TEMPERATURE)
-    numbers = {
-        "reward": result.total,
-        "progress": float(match.progress[-1]),
-        "coverage": float(match.assignment[-1, -1]),
-    }
-    return result.raw_costs[0], numbers
-
-
-@cache
-def real_records() -> tuple[list[dict[str, Any]], dict[int, list[tuple[np.ndarray, np.ndarray, np.ndarray]]]]:
-    """The records of the run, and by step the frames, costs and success of two evaluation episodes."""
-    env = make(TASK, size=96)
-    env.action_space.seed(0)
-    records: list[dict[str, Any]] = []
-    shown: dict[int, list[tuple[np.ndarray, np.ndarray, np.ndarray]]] = {}
-    step, best = 0, -1.0
-    for k, skill in enumerate(SKILLS):
-        if k in EVALUATED:
-            kept, each = [], []
-            for number in range(4):
-                frames, success, _ = play(env, eval_seed(number), skill)
-                costs, numbers = judge(frames)
-                kept.append((frames, costs, success))
-                each.append({**numbers, "return": int(success.sum()), "success": bool(success[-1])})
-            shown[step] = kept[:2]
-            means = {name: float(np.mean([one[name] for one in each])) for name in each[0]}
-            records.append(
-                {
-                    "kind": "evaluation",
-                    "step": step,
-                    "episodes": len(each),
-                    "return": means["return"],
-                    "normalised": means["return"] / EXPERT_RETURN,
-                    "success_rate": means["success"],
-                    "any_success_rate": float(np.mean([success.any() for _, _, success in kept])),
-                    **{name: means[name] for name in ("reward", "progress", "coverage")},
-                    "returns": [one["return"] for one in each],
-                    "successes": [one["success"] for one in each],
-                    "coverages": [one["coverage"] for one in each],
-                    "best": means["coverage"] > best,
-                    "timing": {"simulate": 0.2, "render": 0.3, "encode": 0.1, "wait": 0.4},
-                }
-            )
-            best = max(best, means["coverage"])
-        frames, success, seconds = play(env, train_seed(0, k), skill)
-        _, numbers = judge(frames)
-        step += len(frames)
-        records.append(
-            {
-                "kind": "episode",
-                "step": step,
-                "episode": k,
-                "length": len(frames),
-                "stage": "orca",
-                **numbers,
-                "scaled_reward": 3 * numbers["reward"],
-                "success_steps": int(success.sum()),
-                "success": bool(success[-1]),
-                "random": k < 3,
-                "critic_loss": None if k < 3 else 2.0 / k,
-                "actor_loss": None if k < 3 else -0.1 * k,
-                "timing": {
-                    **seconds,
-                    "encode": 0.02,
-                    "match": 0.001,
-                    "update": 0.1,
-                    "wait": 0.01,
-                    "total": 0.2,
-                },
-            }
-        )
-        if k == 19:
-            records.append({"kind": "note", "step": step, "text": "the reward is now orca"})
-    env.close()
-    return records, shown
-
-
-def make_run(folder: Path, demos: int = 1, videos: bool = True, matcher: str = "orca", **config: Any) -> Path:
-    """A finished run."""
-    folder.mkdir()
-    records, shown = real_records()
-    reward_section = {
-        "matcher": matcher, "distance": "cosine", "context": 3, "temperature": f"1.0:{TEMPERATURE}", "floor": 0.0
-    }  # fmt: skip
-    settings = {"task": TASK, "steps": 0, "seed": 7, "reward": reward_section, **config}
-    settings["steps"] = settings["steps"] or records[-1]["step"]
-    (folder / "config.yaml").write_text(yaml.safe_dump(settings))
-    about = {
-        "orcalign": "0.1.0",
-        "versions": {"python": "3.11", "numpy": np.__version__},
-        "command": f"orcalign train {TASK}",
-        "task": TASK,
-        "expert_return": EXPERT_RETURN,
-    }
-    (folder / "run.json").write_text(json.dumps(about))
-    write_metrics(folder, records)
-    DemoSet((demo(),) * demos).save(folder / "demo")
-    if videos:
-        (folder / "videos").mkdir()
-        (folder / "evaluations").mkdir()
-        for step, episodes in shown.items():
-            arrays: dict[str, np.ndarray] = {}
-            for k, (frames, cost, success) in enumerate(episodes):
-                write_mp4(folder / "videos" / f"{step:06d}-{k}.mp4", frames, 20)
-                arrays |= {f"cost_{k}": cost, f"success_{k}": success}
-                # Other demos are made to fit worse.
-                arrays |= {f"cost_{k}_{j}": np.minimum(cost + 0.1 * j, 2.0) for j in range(1, demos)}
-            np.savez(folder / "evaluations" / f"{step:06d}.npz", **arrays)
+def trained(**settings: Any) -> Path:
+    """A finished run, made once for all tests."""
+    folder = Path(tempfile.mkdtemp()) / "run"
+    given = {**SETTINGS, **{name.replace("__", "."): value for name, value in settings.items()}}
+    training = Training(start_run(config(TASK, settings=given), folder, f"orcalign train {TASK}"), 0, "cpu")
+    Pupil(training)
+    try:
+        assert training.go()
+    finally:
+        training.close()
     return folder
+
+
+def make_run(folder: Path, videos: bool = True, **settings: Any) -> Path:
+    """A copy of a finished run, to write into."""
+    shutil.copytree(trained(**settings), folder)
+    if not videos:
+        shutil.rmtree(folder / "videos")
+        shutil.rmtree(folder / "evaluations")
+    return folder
+
+
+def real_records(kind: str | None = None) -> list[dict[str, Any]]:
+    """Of the run without settings of its own."""
+    return list(RunFolder(trained()).records(kind))
+
+
+def kept(folder: Path) -> list[tuple[int, Any, Any]]:
+    """Step, evidence and success [T] of all episodes that a run kept pictures of, the last evaluation first."""
+    paths = sorted((folder / "evaluations").iterdir(), reverse=True)
+    return [(int(path.stem), *shown) for path in paths for shown in read_shown(path)]
+
+
+def episode(frames: Any, evidence: Any, success: Any) -> PlayedEpisode:
+    """One that is only shown."""
+    T = len(frames)
+    nothing = np.zeros((T, 1), np.float32)
+    return PlayedEpisode(
+        0, 0, nothing, nothing, success, np.zeros(T), False, Evidence(T, evidence), frames, {}
+    )
 
 
 def write_metrics(folder: Path, records: list[dict[str, Any]]) -> None:
     (folder / "metrics.jsonl").write_text("".join(json.dumps(record) + "\n" for record in records))
-
-
-def expected_reward(cost: np.ndarray) -> np.ndarray:
-    return np.asarray(orca(context(cost, 3), TEMPERATURE).reward)
 
 
 def data_of(page: str, name: str) -> Any:

@@ -73,7 +73,7 @@ def test_everything_has_a_name_and_shows_its_focus(screen: Screen) -> None:
         assert style == "solid", name
         seen.append(name)
         screen.press(Keys.TAB)
-    assert {"theme", "attempt", "method", "play", "back", "forward", "time", "cost", "assignment"} <= set(
+    assert {"theme", "attempt", "matcher", "play", "back", "forward", "time", "cost", "assignment"} <= set(
         seen
     )
 

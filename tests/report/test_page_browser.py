@@ -6,7 +6,7 @@ import time
 
 import numpy as np
 import pytest
-from report.clips import COURSES, METHODS, J, make_page
+from report.clips import COURSES, SHOWN, J, make_page
 from report.screen import Screen, T
 
 PAGE = make_page()
@@ -99,16 +99,16 @@ def test_buttons_go_one_frame(screen: Screen) -> None:
     assert screen.data("curve", "marker") == 1
 
 
-def test_methods_and_attempts_can_be_switched(screen: Screen) -> None:
+def test_matchers_and_attempts_can_be_switched(screen: Screen) -> None:
     screen.slide(60)
-    screen.choose("method", "dtw")
+    screen.choose("matcher", "dtw")
     first, second = PAGE.attempts
     path = first.results["dtw"].assignment[60]
     assert path[screen.data("cost", "column")] > 0
     assert screen.text("assignment-name") == "Warping path"
     assert f"{first.results['dtw'].reward[60]:.3f}".replace("-", MINUS) in screen.text("readout")
     screen.choose("attempt", second.name)
-    assert screen("return document.getElementById('method').selectedOptions[0].text") == "dtw"
+    assert screen("return document.getElementById('matcher').selectedOptions[0].text") == "dtw"
     screen.until(lambda: screen.frame("learner-frame") == 60, "frame 60")
     screen.until(
         lambda: np.abs(screen.pixels("learner-frame") - second.frames[60]).mean() < 8, "the other clip"
@@ -133,9 +133,9 @@ def test_the_table_holds_every_score_and_chooses(screen: Screen) -> None:
     rows = screen(
         "return [...document.querySelectorAll('#scores tbody tr')].map((r) => [...r.cells].map((c) => c.innerText))"
     )
-    assert [row[:2] for row in rows] == [[name, method] for name in COURSES for method in METHODS]
-    for row, (attempt, method) in zip(rows, ((a, m) for a in PAGE.attempts for m in METHODS), strict=True):
-        result = attempt.results[method]
+    assert [row[:2] for row in rows] == [[name, matcher] for name in COURSES for matcher in SHOWN]
+    for row, (attempt, matcher) in zip(rows, ((a, m) for a in PAGE.attempts for m in SHOWN), strict=True):
+        result = attempt.results[matcher]
         number = float(row[2].replace(MINUS, "-"))
         assert number == pytest.approx(result.total, rel=0.06)
         quarters = ["never" if frame is None else str(frame) for frame in result.story.quarters]
@@ -143,7 +143,7 @@ def test_the_table_holds_every_score_and_chooses(screen: Screen) -> None:
         assert row[8].split()[0] == str(result.story.longest_stall)
     screen.driver.find_elements("css selector", "#scores tbody button")[4].click()
     assert (
-        screen("return document.getElementById('attempt').value + document.getElementById('method').value")
+        screen("return document.getElementById('attempt').value + document.getElementById('matcher').value")
         == "11"
     )
 

@@ -9,10 +9,9 @@ import numpy as np
 import pytest
 from report.run_folders import data_of, make_run, write_metrics
 
-from orcalign.report.run_page import run_page
+from orcalign.report.training_run import run_page
 from orcalign.report.training_run.curves import charts, marks, smooth
-from orcalign.report.training_run.reading import read_metrics, read_run
-from orcalign.report.training_run.seconds import spent
+from orcalign.report.training_run.reading import read_metrics, read_run, spent
 
 
 @pytest.fixture
@@ -37,24 +36,6 @@ def test_torn_and_foreign_lines(run: Path) -> None:
 def test_a_whole_last_line_without_its_end_counts(tmp_path: Path) -> None:
     (tmp_path / "m").write_text('{"kind": "note", "step": 1}\n{"kind": "note", "step": 2}')
     assert len(read_metrics(tmp_path / "m")[0]) == 2
-
-
-def test_what_a_resumed_run_plays_again_replaces_the_old(tmp_path: Path) -> None:
-    steps = [10, 20, 30, 40, 30, 40, 50]
-    lines = [{"kind": "episode", "step": step, "reward": k} for k, step in enumerate(steps)]
-    write_metrics(
-        tmp_path,
-        [*lines, {"kind": "note", "step": 50, "text": "a"}, {"kind": "note", "step": 50, "text": "b"}],
-    )
-    run = read_run(tmp_path)
-    assert [(record["step"], record["reward"]) for record in run.episodes] == [
-        (10, 0),
-        (20, 1),
-        (30, 4),
-        (40, 5),
-        (50, 6),
-    ]
-    assert [note["text"] for note in run.notes] == ["a", "b"]
 
 
 def test_stages_are_marked_once(tmp_path: Path) -> None:
@@ -83,6 +64,10 @@ def test_curves_hold_the_records(run: Path) -> None:
     )
     best = [r for r in records.evaluations if r["best"]][-1]
     assert returns["best"] == [best["step"], best["normalised"]]
+    followed = {one["name"]: one["points"] for one in drawn["How far the video is followed"]["series"]}
+    for name in ("progress", "coverage"):
+        each = [[r["step"], value] for r in records.evaluations for value in r["each"][name]]
+        assert followed[f"each {name}"] == [[step, pytest.approx(value, rel=1e-4)] for step, value in each]
     reward = drawn["Reward of training episodes"]
     assert [step for step, _ in reward["series"][0]["points"]] == [r["step"] for r in records.episodes]
     mean = np.mean([r["reward"] for r in records.episodes[-5:]])
@@ -149,8 +134,3 @@ def test_where_the_time_went(tmp_path: Path) -> None:
     assert "evaluate <b>42%</b>" in page
     assert "add up to 1.2 times the time by the clock" in page
     assert "0.25 steps a second, all included" in page
-    del lines[-1]["timing"]["total"]
-    write_metrics(tmp_path, lines)
-    page = run_page(tmp_path)
-    assert "0.333 steps a second, evaluations not counted" in page
-    assert "times the time by the clock" not in page

@@ -5,16 +5,31 @@ from __future__ import annotations
 import json
 import re
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
-from report.run_folders import EXPERT_RETURN, data_of, expected_reward, make_run, real_records, write_metrics
+from report.run_folders import (
+    EXPERT_RETURN,
+    OWN,
+    TASK,
+    data_of,
+    episode,
+    kept,
+    make_run,
+    real_records,
+    write_metrics,
+)
 
-from orcalign.matching import context, orca
-from orcalign.report.run_page import run_page, write_report
-from orcalign.report.training_run.reading import read_run
-from orcalign.report.training_run.shown import explainer_data, load_demos, run_reward, shown_episodes
-from orcalign.video import write_mp4
+from orcalign.envs import rollout_expert, train_seed
+from orcalign.report.training_run import run_page, write_report
+from orcalign.rewards import Evidence, Moment, Rollout, Staged
+from orcalign.training import RunFolder, load_policy, train
+from orcalign.training.evaluation import keep_shown
+from orcalign.training.presets import config
+from orcalign.training.run_folder import run_reward, save_reward_state
+from orcalign.training.start import start_run
+from orcalign.video import read_video, write_mp4
 
 
 @pytest.fixture
@@ -22,15 +37,19 @@ def run(tmp_path: Path) -> Path:
     return make_run(tmp_path / "run")
 
 
+def rewards_of(page: str) -> list[Any]:
+    return [attempt["results"][0]["reward"] for attempt in data_of(page, "report")["attempts"]]
+
+
 def test_it_says_how_the_run_ended(run: Path) -> None:
     page = run_page(run)
-    evaluations = [record for record in real_records()[0] if record["kind"] == "evaluation"]
+    evaluations = real_records("evaluation")
     last = evaluations[-1]
     assert last["success_rate"] == 1.0  # the expert itself
     assert f"4 of 4 episodes ended in success and the task was solved in {last['return']:.3g} steps" in page
     assert f"{last['return'] / EXPERT_RETURN:.2f} times what the expert of the task manages" in page
     assert "one video of 6 frames" in page
-    assert "as orca measures it" in page
+    assert "as orca measures it; success was only counted" in page
     assert page.count('<tr role="row"><td role="cell" class="number" data-label="Step">') == len(evaluations)
     for entry in (
         "orcalign train nav2d",
@@ -54,70 +73,106 @@ def test_it_is_one_file_that_asks_nobody(run: Path) -> None:
 
 def test_the_last_and_the_first_evaluation_stand_beside_the_demo(run: Path) -> None:
     data = data_of(run_page(run), "report")
-    steps = sorted(real_records()[1])
+    shown = kept(run)
+    last, first = shown[0][0], shown[-1][0]
     names = [attempt["clip"]["name"] for attempt in data["attempts"]]
     assert [name.split(":")[0] for name in names] == [
-        f"{which} {k}, step {step:,}"
-        for which, step in (("last", steps[-1]), ("first", steps[0]))
-        for k in (1, 2)
+        f"{which} {k}, step {step:,}" for which, step in (("last", last), ("first", first)) for k in (1, 2)
     ]
-    for attempt, step, k in zip(
-        data["attempts"], (steps[-1],) * 2 + (steps[0],) * 2, (0, 1, 0, 1), strict=True
-    ):
-        _, cost, success = real_records()[1][step][k]
+    reward = run_reward(run)
+    for attempt, (_, evidence, success) in zip(data["attempts"], shown[:2] + shown[-2:], strict=True):
         [result] = attempt["results"]
-        np.testing.assert_allclose(result["reward"], expected_reward(cost), rtol=1e-5)
+        assert result["matcher"] == "orca"
+        np.testing.assert_allclose(result["reward"], reward.pay([evidence])[0], rtol=1e-5)
         said = f"success in {success.sum()} of {len(success)} steps" if success.any() else "no success"
         assert attempt["clip"]["name"].endswith(said)
-        assert attempt["clip"]["count"] == len(cost)
+        assert attempt["clip"]["count"] == evidence.length
 
 
-def test_another_method_is_shown_with_orca_beside_it(tmp_path: Path) -> None:
-    data = data_of(run_page(make_run(tmp_path / "run", matcher="temporal_ot")), "report")
-    assert [result["method"] for result in data["attempts"][0]["results"]] == ["temporal_ot", "orca"]
+@pytest.mark.parametrize(
+    ("recipe", "settings", "stages"),
+    [
+        ("orca_progress", {}, 1),
+        ("orca_progress", {"reward.scale": "first"}, 1),
+        ("orca_progress", {"reward.scale": "3.5"}, 1),
+        ("orca_progress", {"reward.pretrain": "temporal_ot", "reward.scale": "first"}, 2),
+        ("orca", {"reward.temperature": "1.0:0.3"}, 2),
+    ],
+)
+def test_it_shows_exactly_what_training_pays(
+    tmp_path: Path, recipe: str, settings: dict[str, Any], stages: int
+) -> None:
+    """An expert's episode, paid by the reward as training has it at the beginning and after each change of it."""
+    wanted = config(TASK, recipe=recipe, settings={"steps": 600, **settings})
+    folder = start_run(wanted, tmp_path / "run").path
+    played = rollout_expert(TASK, train_seed(0, 0), wanted.collect.render)
+    reward = run_reward(folder)
+    assert isinstance(reward, Staged)
+    evidence = Evidence(len(played), reward.observe(Rollout(len(played), frames=played.frames)))
+    write_metrics(folder, [])
+    totals = []
+    for k, step in enumerate((0, 300, 599)):
+        reward.learn([evidence], Moment(step, k + 1))
+        save_reward_state(folder, reward)
+        keep_shown(folder, step, [episode(played.frames, evidence.arrays, played.success)])
+        paid = reward.pay([evidence])[0]
+        page = run_page(folder)
+        for told in rewards_of(page):
+            assert told == [float(f"{value:.6g}") for value in paid]
+        assert data_of(page, "report")["attempts"][0]["results"][0]["matcher"] == reward.name
+        totals.append(paid.sum())
+    assert reward.stage == stages - 1
+    assert totals[0] != 0
+    if settings.get("reward.scale") == "first":
+        assert np.abs(totals) == pytest.approx(10)
 
 
-def test_settings_as_used_come_before_the_config(run: Path) -> None:
-    info = json.loads((run / "run.json").read_text())
-    info["matcher_settings"] = [{"temperature": 0.2, "floor": 0.01}]
-    (run / "run.json").write_text(json.dumps(info))
-    data = data_of(run_page(run), "report")
-    cost = real_records()[1][max(real_records()[1])][0][1]
-    np.testing.assert_allclose(
-        data["attempts"][0]["results"][0]["reward"], orca(context(cost, 3), 0.2, 0.01).reward, rtol=1e-5
-    )
+def test_a_reward_of_another_kind_is_shown_without_the_video(tmp_path: Path) -> None:
+    folder = make_run(tmp_path / "run", **OWN)
+    page = run_page(folder)
+    assert data_of(page, "report") is None
+    assert "What did it learn?" in page
+    assert "It was rewarded by report.own_rewards:Near; success was only counted, never told to it." in page
+    assert "video" not in re.sub(r"<(style|script|pre)\b.*?</\1>", "", page, flags=re.S)
+    titles = [chart["title"] for chart in data_of(page, "learning")["charts"]]
+    assert "How far the video is followed" not in titles
+    shown = kept(folder)
+    said = re.findall(r"Near: (\S+) in all, from (\S+) to (\S+) a step", page)
+    assert len(said) == page.count('<section class="alone">') == 4
+    reward = run_reward(folder)
+    for (total, least, most), (_, evidence, _) in zip(said, shown[:2] + shown[-2:], strict=True):
+        paid = reward.pay([evidence])[0]
+        assert [float(total), float(least), float(most)] == pytest.approx(
+            [paid.sum(), paid.min(), paid.max()], rel=1e-3, abs=1e-9
+        )
+    assert page.count('<img alt="frame') == 40
 
 
-def test_a_calibration_that_is_not_recorded_is_admitted(tmp_path: Path) -> None:
-    page = run_page(
-        make_run(tmp_path / "run", reward={"matcher": "orca", "calibrated": True, "temperature": "1.0"})
-    )
-    assert "The temperature and floor that calibration found are not in the run&#x27;s folder" in page
-
-
-def test_settings_of_other_methods_are_read(tmp_path: Path) -> None:
-    reward = {"matcher": "temporal_ot", "set": ["window=3", "band=blocks"], "context": 1, "direction": "past"}
-    found = run_reward(read_run(make_run(tmp_path / "run", videos=False, reward=reward)))
-    assert (found.settings, found.context, found.direction) == (({"window": 3, "band": "blocks"},), 1, "past")
+def test_a_reward_that_cannot_be_made_again_is_admitted(tmp_path: Path) -> None:
+    folder = make_run(tmp_path / "run", **OWN)
+    text = (folder / "reward.json").read_text()
+    (folder / "reward.json").write_text(text.replace("report.own_rewards", "gone_since"))
+    page = run_page(folder)
+    assert "names the module &#x27;gone_since&#x27;, which Python does not find" in page
+    assert "What it does now" not in page
 
 
 def test_of_several_demos_the_one_that_fits_is_shown(tmp_path: Path) -> None:
-    folder = make_run(tmp_path / "run", demos=3)
-    records = read_run(folder)
-    episodes, _ = shown_episodes(records)
-    assert sorted(episodes[0].costs) == [0, 1, 2]
-    data, _ = explainer_data(load_demos(records), episodes, run_reward(records))
-    assert data.demo.name.startswith("demo 0 (")
+    folder = make_run(tmp_path / "run", demo__demos=3)
+    _, evidence, _ = kept(folder)[0]
+    assert sorted(evidence.arrays) == ["cost_0", "cost_1", "cost_2"]
+    best = run_reward(folder).explain(evidence).match.demo  # type: ignore[union-attr]
+    assert data_of(run_page(folder), "report")["demo"]["name"].startswith(f"demo {best} (")
+    other = (best + 1) % 3
     for path in (folder / "evaluations").iterdir():
         with np.load(path) as arrays:
-            kept = dict(arrays)
-        for k in (0, 1):
-            kept[f"cost_{k}"], kept[f"cost_{k}_2"] = kept[f"cost_{k}_2"], kept[f"cost_{k}"]
-        np.savez(path, **kept)
-    episodes, _ = shown_episodes(records)
-    data, _ = explainer_data(load_demos(records), episodes, run_reward(records))
-    assert data.demo.name.startswith("demo 2 (")
-    assert "3 videos of 6 frames" in run_page(folder)
+            held = dict(arrays)
+        for name in [name for name in held if name.endswith(f"cost_{other}")]:
+            held[name] = np.zeros_like(held[name])
+        np.savez(path, **held)
+    page = run_page(folder)
+    assert data_of(page, "report")["demo"]["name"].startswith(f"demo {other} (")
+    assert re.search(r"3 videos of \d+( to \d+)? frames", page)
 
 
 def test_a_run_without_videos_has_curves_and_no_explainer(tmp_path: Path) -> None:
@@ -128,12 +183,11 @@ def test_a_run_without_videos_has_curves_and_no_explainer(tmp_path: Path) -> Non
 
 
 def test_a_run_that_has_just_begun(tmp_path: Path) -> None:
-    folder = make_run(tmp_path / "run", videos=False, steps=10_000)
-    records = [record for record in real_records()[0] if record["kind"] == "episode"][:3]
-    write_metrics(folder, records)
+    folder = make_run(tmp_path / "run", videos=False)
+    write_metrics(folder, real_records("episode")[:3])
     page = run_page(folder)
     assert "It has not been evaluated yet; 0 of its 3 training episodes so far ended in success." in page
-    assert "10,000 are planned" in page
+    assert "1,200 are planned" in page
     titles = [chart["title"] for chart in data_of(page, "learning")["charts"]]
     assert titles == ["How far the video is followed", "Reward of training episodes"]  # no update, so no loss
     (folder / "metrics.jsonl").unlink()
@@ -142,42 +196,47 @@ def test_a_run_that_has_just_begun(tmp_path: Path) -> None:
     assert data_of(page, "learning") is None
 
 
-def test_names_from_outside_stay_text(tmp_path: Path) -> None:
+def test_names_from_outside_stay_text(run: Path) -> None:
     attack = "</script><img src=x onerror=alert(1)>"
-    folder = make_run(tmp_path / "run", task=attack, seed=attack, reward={"matcher": attack})
     info = {"task": attack, "command": attack, "versions": {attack: attack}, "machine": attack}
-    (folder / "run.json").write_text(json.dumps(info))
-    write_metrics(folder, [*real_records()[0], {"kind": "note", "step": 9999, "text": attack}])
-    page = run_page(folder)
+    (run / "run.json").write_text(json.dumps(info))
+    (run / "config.yaml").write_text(json.dumps({"seed": attack, "reward": {"reward": attack}}))
+    write_metrics(run, [*real_records(), {"kind": "note", "step": 9999, "text": attack}])
+    page = run_page(run)
     assert "<img" not in page
     assert page.count("&lt;img src=x") >= 6
     assert data_of(page, "learning")["marks"][-1]["text"] == attack
 
 
 def test_a_damaged_video_is_left_out_and_named(run: Path) -> None:
-    steps = sorted(real_records()[1])
-    last = run / "videos" / f"{steps[-1]:06d}-0.mp4"
+    videos = sorted((run / "videos").iterdir())
+    last, first = videos[-2], videos[1]
+    frames = read_video(first).frames
     last.write_bytes(last.read_bytes()[:500])
-    frames = real_records()[1][steps[0]][0][0]
-    write_mp4(run / "videos" / f"{steps[0]:06d}-1.mp4", frames[:-2], 20)
-    (run / "evaluations" / f"{steps[0] + 1:06d}.npz").write_bytes(b"PK\x03\x04 not really")
+    write_mp4(first, frames[:-2], 20)
+    steps = sorted(int(path.stem) for path in (run / "evaluations").iterdir())
     page = run_page(run)
     assert "Not shown" in page
     assert f"The video {last.name} cannot be shown" in page
-    assert f"{len(frames) - 2} frames do not fit costs of shape [{len(frames)}, 6] against demo 0" in page
+    assert f"The video {first.name} cannot be shown (28 frames of 30 steps)." in page
     assert len(data_of(page, "report")["attempts"]) == 2
+    (run / "evaluations" / f"{steps[-1] + 1:010d}.npz").write_bytes(b"PK\x03\x04 not really")
+    assert f"The evaluation of step {steps[-1] + 1:,} cannot be read" in run_page(run)
 
 
 def fill_with_noise(run: Path, T: int, side: int) -> None:
     rng = np.random.default_rng(0)
-    kept = sorted((run / "evaluations").iterdir())
-    for path in (kept[0], kept[-1]):
-        arrays = {}
-        for k in (0, 1):
-            arrays[f"cost_{k}"] = rng.random((T, 6))
-            frames = rng.integers(0, 256, (T, side, side, 3), np.uint8)
-            write_mp4(run / "videos" / f"{path.stem}-{k}.mp4", frames, 20)
-        np.savez(path, **arrays)
+    steps = sorted(int(path.stem) for path in (run / "evaluations").iterdir())
+    for step in (steps[0], steps[-1]):
+        noise = [
+            episode(
+                rng.integers(0, 256, (T, side, side, 3), np.uint8),
+                {"cost_0": rng.random((T, 6))},
+                np.zeros(T, bool),
+            )
+            for _ in range(2)
+        ]
+        keep_shown(run, step, noise)
 
 
 def test_noisy_videos_get_smaller_pictures_instead_of_more_bytes(
@@ -188,7 +247,7 @@ def test_noisy_videos_get_smaller_pictures_instead_of_more_bytes(
     monkeypatch.setattr("orcalign.report.training_run.shown.PAGE_BYTES", 300_000)
     page = run_page(run)
     assert len(data_of(page, "report")["attempts"]) == 4
-    rest = len(page) - len(re.search(r'<script id="report".*?</script>', page, re.S)[0])
+    rest = len(page) - len(re.search(r'<script id="report".*?</script>', page, re.S)[0])  # type: ignore[index]
     assert len(page) < 300_000 + rest < free
 
 
@@ -198,11 +257,24 @@ def test_large_noisy_videos_stay_below_ten_megabytes(run: Path) -> None:
     assert 1e6 < len(run_page(run).encode()) < 1e7
 
 
+def test_runs_of_versions_without_a_description_of_the_reward_are_refused(run: Path) -> None:
+    """By whatever reads them: page, eval and resume (both by RunFolder), load_policy, train."""
+    info = json.loads((run / "run.json").read_text())
+    info["versions"]["orcalign"] = "0.0.9"
+    (run / "run.json").write_text(json.dumps(info))
+    (run / "reward.json").unlink()
+    (run / "report.html").unlink(missing_ok=True)
+    for read in (write_report, RunFolder, load_policy, lambda path: train(resume=path)):
+        with pytest.raises(ValueError, match=re.escape(f"{str(run)!r} was made by orcalign 0.0.9, and this")):
+            read(run)
+    assert not (run / "report.html").exists()
+
+
 @pytest.mark.parametrize(
     ("name", "content", "error", "text"),
     [
         ("config.yaml", "a: [", ValueError, "config.yaml' is not valid YAML"),
-        ("run.json", "{", ValueError, "run.json' is not valid JSON"),
+        ("run.json", "{", ValueError, "run.json' cannot be read"),
         (None, "", FileNotFoundError, "holds no run: neither config.yaml nor metrics.jsonl is there"),
     ],
 )

@@ -7,12 +7,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from report.run_folders import make_run, real_records
+from report.run_folders import OWN, make_run, real_records
 from report.screen import Screen
 
-from orcalign.report.run_page import write_report
+from orcalign.report.training_run import write_report
 
-EVALUATIONS = [record for record in real_records()[0] if record["kind"] == "evaluation"]
+EVALUATIONS = real_records("evaluation")
 
 
 @pytest.fixture(scope="module")
@@ -21,6 +21,7 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     return {
         "whole": write_report(make_run(folder / "whole")),
         "bare": write_report(make_run(folder / "bare", videos=False)),
+        "own": write_report(make_run(folder / "own", **OWN)),
     }
 
 
@@ -76,7 +77,7 @@ def test_curves_are_drawn_and_end_with_the_last_values(whole: Screen) -> None:
 @pytest.mark.parametrize("k", [0, 1, 2])
 def test_pointing_reads_the_nearest_evaluation_off_all_curves(whole: Screen, k: int) -> None:
     before = whole.driver.find_elements("css selector", ".chart")[0].screenshot_as_base64
-    total = max(record["step"] for record in real_records()[0])
+    total = max(record["step"] for record in real_records())
     record = EVALUATIONS[k]
     hover(whole, 0, (record["step"] + 20) / total)
     texts = readouts(whole)
@@ -101,7 +102,7 @@ def test_the_keys_read_a_focused_curve_off(whole: Screen) -> None:
 
 
 def test_notes_are_listed(whole: Screen) -> None:
-    assert "Step 600: the reward is now orca" in whole.text("marks")
+    assert "Step 30: rewards are multiplied by" in whole.text("marks")
     assert not whole("return document.getElementById('marks-box').hidden")
 
 
@@ -122,7 +123,7 @@ def test_the_explainer_works_below_the_curves(whole: Screen) -> None:
     whole.until(lambda: whole.frame("learner-frame") == 12, "the same frame of another episode")
 
 
-@pytest.mark.parametrize("name", ["whole", "bare"])
+@pytest.mark.parametrize("name", ["whole", "bare", "own"])
 def test_dark_and_light(chromium: Any, pages: dict[str, Path], name: str) -> None:
     screen = visit(chromium, pages[name])
     ground = "return getComputedStyle(document.body).backgroundColor"
@@ -137,8 +138,12 @@ def test_dark_and_light(chromium: Any, pages: dict[str, Path], name: str) -> Non
     assert screen.errors() == []
 
 
+@pytest.mark.parametrize("name", ["whole", "own"])
 @pytest.mark.parametrize("width", [320, 360, 700, 1280])
-def test_nothing_is_wider_than_the_screen(whole: Screen, width: int) -> None:
+def test_nothing_is_wider_than_the_screen(
+    chromium: Any, pages: dict[str, Path], name: str, width: int
+) -> None:
+    whole = visit(chromium, pages[name])
     whole("document.querySelectorAll('details').forEach((d) => { d.open = true; })")
     whole.size(width, 740, touch=width < 600)
     outside = """
@@ -149,6 +154,16 @@ def test_nothing_is_wider_than_the_screen(whole: Screen, width: int) -> None:
             .map((e) => e.tagName + '#' + e.id + '.' + e.className)"""
     assert whole("return document.documentElement.scrollWidth") <= width
     assert whole(outside) == []
+    assert whole.errors() == []
+
+
+def test_an_episode_without_a_demo_has_pictures_and_a_curve(chromium: Any, pages: dict[str, Path]) -> None:
+    screen = visit(chromium, pages["own"])
+    seen = "return [...document.querySelectorAll('.alone img')].map((e) => e.complete && e.naturalWidth > 0 && e.width)"
+    widths = screen(seen)
+    assert len(widths) == 40
+    assert min(widths) > 60
+    assert screen("return document.querySelectorAll('.alone polyline')[0].points.numberOfItems") == 30
 
 
 def test_a_run_without_videos_has_a_page_without_errors(chromium: Any, pages: dict[str, Path]) -> None:

@@ -1,10 +1,14 @@
 """Reading and encoding a file at the same time."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
+import orcalign
 from orcalign.encoders import make_encoder
-from orcalign.report.scoring import VideoFrames, encode_file
+from orcalign.report.clips import SHOWN, VideoFrames, encode_file
+from orcalign.report.scoring import ScoreSettings, score_clips
 from orcalign.video import VideoOptions, read_video, write_mp4
 
 
@@ -13,8 +17,8 @@ from orcalign.video import VideoOptions, read_video, write_mp4
 def test_frames_and_features_are_those_of_the_whole_file(tmp_path, monkeypatch, count, claimed):
     """Whatever the file claims of its length: too little, too much, nothing."""
     if claimed is not None:
-        monkeypatch.setattr("orcalign.report.scoring.count_frames", lambda *_: claimed)
-    monkeypatch.setattr("orcalign.report.scoring.CHUNK", 4)
+        monkeypatch.setattr("orcalign.report.clips.count_frames", lambda *_: claimed)
+    monkeypatch.setattr("orcalign.report.clips.CHUNK", 4)
     path = tmp_path / "clip.mp4"
     write_mp4(path, np.random.default_rng(0).integers(0, 256, (count, 32, 48, 3), np.uint8), 25)
     encoder = make_encoder("pixels")
@@ -35,3 +39,27 @@ def test_chunks_are_not_changed_later(tmp_path):
     for chunk, before in pairs:
         np.testing.assert_array_equal(chunk, before)
     assert len(source.frames()) == 50
+
+
+def test_attempts_are_scored_in_one_call(tmp_path, monkeypatch):
+    films = np.random.default_rng(0).integers(0, 256, (2, 12, 32, 32, 3), np.uint8)
+    for name, film in zip(("demo", "other"), films, strict=True):
+        write_mp4(tmp_path / f"{name}.mp4", film, 25)
+    monkeypatch.chdir(tmp_path)
+    sheet = orcalign.score(
+        "demo.mp4", ["demo.mp4", "other.mp4"], ("orca", "dtw"), context=1, encoder="pixels"
+    )
+    options = VideoOptions(longest=SHOWN)
+    clips = [encode_file(Path(f"{name}.mp4"), make_encoder("pixels"), options) for name in ("demo", "other")]
+    expected = score_clips(clips[0], clips, ScoreSettings(("orca", "dtw"), context=1))
+    for found, one in zip(sheet.attempts, expected.attempts, strict=True):
+        for name in ("orca", "dtw"):
+            np.testing.assert_array_equal(found.matches[name].reward, one.matches[name].reward)
+    (alone,) = orcalign.score(
+        "demo.mp4", tmp_path / "other.mp4", context=1, encoder=make_encoder("pixels")
+    ).attempts
+    assert list(alone.matches) == ["orca"]
+    with pytest.raises(ValueError, match="no attempt was given"):
+        orcalign.score("demo.mp4", [])
+    with pytest.raises(ValueError, match="did you mean 'orca'"):
+        orcalign.score("demo.mp4", ["other.mp4"], "orka")

@@ -70,11 +70,22 @@ def test_calibrated_takes_the_scale_from_the_demo(name):
     assert reward(DEMO).total > reward(DEMO[::-1]).total
 
 
+@pytest.mark.parametrize("name", ["orca", "orca_progress"])
+def test_a_temperature_beside_calibration_is_a_factor_on_floor_and_temperature(name):
+    found = pixels(matcher=name, calibrated=True).matcher_settings[0]
+    warm = pixels(matcher=name, calibrated=True, temperature=3.0)
+    assert warm.matcher_settings[0] == {key: 3 * value for key, value in found.items()}
+    assert (
+        warm(DEMO[::-1]).reward.tolist()
+        == pixels(matcher=name, **warm.matcher_settings[0])(DEMO[::-1]).reward.tolist()
+    )
+
+
 def test_calibration_refusals():
     with pytest.raises(ValueError, match="'dtw' does not have; leave it out, or use orca"):
         pixels(matcher="dtw", calibrated=True)
-    with pytest.raises(ValueError, match="temperature was given as well"):
-        pixels(calibrated=True, temperature=0.1)
+    with pytest.raises(ValueError, match=r"sets the floor, and floor=0.1 was given as well; leave out one"):
+        pixels(calibrated=True, floor=0.1)
     noise = np.random.default_rng(0).integers(-1, 2, (9, *DEMO.shape[1:]))
     still = np.clip(DEMO[[0] * 9] + noise, 0, 255).astype(np.uint8)  # features differ, by noise alone
     for demo, why in (
@@ -109,11 +120,10 @@ def test_rollouts_calibrate_every_demo_by_its_own_costs():
     rollout = reward(clip(np.linspace(0, 1, 20), colour=(90, 200, 30)))
     alone, informed = reward.calibrations(), reward.calibrations([rollout.raw_costs])
     for k in range(2):
-        expected = matching.calibrate(reward.demo_features[k], "cosine", [rollout.raw_costs[k]])
+        features = reward.model.demo_features[k]
+        expected = matching.calibrate(features, "cosine", [rollout.raw_costs[k]])
         assert informed[k] == expected._asdict()
         assert informed[k]["floor"] > alone[k]["floor"]
-    again = reward.with_matcher("orca_progress", informed)
-    assert again.score_costs(rollout.raw_costs).total > 0
 
 
 def test_any_kind_of_demo(tmp_path):
@@ -207,9 +217,9 @@ def test_render_modes_must_agree_when_both_are_known():
         ({"encoder": "pixel"}, "did you mean 'pixels'"),
         ({"distance": "manhattan"}, "cosine, euclidean"),
         ({"context": 0}, "context is 0; it must be a whole number of at least 1"),
-        ({"direction": "back"}, "'future' or 'past'"),
-        ({"pool": "mean"}, "'max' or 'best'"),
-        ({"progress_in": "metres"}, "'frames' or 'path'"),
+        ({"direction": "back"}, "direction is 'back'; Known: future, past"),
+        ({"pool": "mean"}, "pool is 'mean'; Known: auto, max, best"),
+        ({"progress_in": "metres"}, "progress_in is 'metres'; Known: frames, path"),
         ({"progress_in": "path"}, "the matcher 'orca' does not pay for it"),
         ({"temprature": 1.0}, "did you mean 'temperature'"),
         ({"matcher": "nearest", "temperature": 1.0}, "'nearest' has no setting 'temperature'"),
@@ -297,7 +307,7 @@ def test_real_videos_and_weights_stream_of_frames(encoder, files):
 def test_progress_in_path_gives_jumps_more_worth_and_streams():
     reward = pixels(DEMO, matcher="orca_progress", progress_in="path", context=1, temperature=0.1)
     frames = pixels(DEMO, matcher="orca_progress", context=1, temperature=0.1)
-    steps = np.diag(reward.frame_costs[0].between_demo_frames(), 1)
+    steps = np.diag(reward.model.between(0), 1)
     (settings,) = reward.matcher_settings
     np.testing.assert_allclose(settings["worth"], [0, *(steps / steps.sum())], rtol=1e-12)
     there = reward(DEMO)

@@ -9,11 +9,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from orcalign.report.run_page import run_page
 from training.small_runs import SMALL, assert_same, resume_to_end, run_to_end
 
 from orcalign import config, load_policy
 from orcalign.envs import eval_seed, make
-from orcalign.report.run_page import run_page
 from orcalign.training import RunFolder, Training, start_run
 from orcalign.training.run_folder import run_reward
 
@@ -142,7 +142,9 @@ def test_on_ray_collectors_it_is_the_same_run(whole, tmp_path, monkeypatch):
 def test_a_guide_needs_states(tmp_path):
     with pytest.raises(ValueError, match="the policy sees pixels"):
         Training(
-            start_run(tiny_config("guiding", **{"collect.policy_input": "pixels"}), tmp_path / "run"), 0, "cpu"
+            start_run(tiny_config("guiding", **{"collect.policy_input": "pixels"}), tmp_path / "run"),
+            0,
+            "cpu",
         )
 
 

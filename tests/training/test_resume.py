@@ -201,5 +201,7 @@ def test_a_run_of_an_earlier_version_is_refused_by_its_name(tmp_path):
     facts["versions"]["orcalign"] = "0.1.0"
     (run.path / "run.json").write_text(json.dumps(facts))
     (run.path / "reward.json").unlink()
-    with pytest.raises(ValueError, match=r"was made by orcalign 0\.1\.0, and this is .* use orcalign 0\.1\.0"):
+    with pytest.raises(
+        ValueError, match=r"was made by orcalign 0\.1\.0, and this is .* use orcalign 0\.1\.0"
+    ):
         RunFolder(run.path)

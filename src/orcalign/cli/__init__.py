@@ -17,7 +17,6 @@ def commands(words: Sequence[str] = ()) -> dict[str, Callable[..., None]]:
     ['check', 'demo import']
     """
     from orcalign.cli import (
-        check,
         demo,
         doctor,
         evaluate,
@@ -25,22 +24,19 @@ def commands(words: Sequence[str] = ()) -> dict[str, Callable[..., None]]:
         plot,
         report,
         score,
-        strip,
         sweep,
         table,
         tasks,
-        toy,
         train,
-        warmup,
     )  # fmt: skip
 
     return {
         "score": score.score,
-        "check": check.check,
+        "check": score.check,
         "train": train.command(words),
         "eval": evaluate.evaluate,
         "report": report.report,
-        "strip": strip.strip,
+        "strip": report.strip,
         "studies": lists.studies,
         "sweep": sweep.sweep,
         "table": table.table,
@@ -53,9 +49,9 @@ def commands(words: Sequence[str] = ()) -> dict[str, Callable[..., None]]:
         "tasks": tasks.tasks,
         "matchers": lists.matchers,
         "recipes": lists.recipes,
-        "toy": toy.toy,
+        "toy": report.toy,
         "doctor": doctor.doctor,
-        "warmup": warmup.warmup,
+        "warmup": doctor.warmup,
     }
 
 
@@ -67,7 +63,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     if words[:1] == ["--version"]:
         print(f"orcalign {__version__}")
         return
-    from orcalign.cli import train
+    from orcalign.cli.options import text_settings
 
     try:
         known, prog = commands(words), "orcalign"
@@ -87,7 +83,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
                 description="Turn one video into a reward, and the reward into a policy.",
                 args=["--help" if word == "--help-all" else word for word in words],
                 config=(tyro.conf.OmitArgPrefixes,),
-                registry=train.text_settings(),
+                registry=text_settings(),
             )
     except (ValueError, OSError) as error:
         _fail(_one_line(error))

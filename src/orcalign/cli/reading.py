@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from orcalign.encoders import Encoder
-    from orcalign.report.scoring import EncodedClip
+    from orcalign.report.clips import EncodedClip
     from orcalign.video import VideoOptions
 
 
@@ -97,7 +97,7 @@ def frame_progress(description: str, total: int | None) -> Iterator[Any]:
 
 def encode_all(paths: Sequence[Path], encoder: Encoder, options: VideoOptions) -> list[EncodedClip]:
     """Encode files one after the other under one bar."""
-    from orcalign.report.scoring import encode_file
+    from orcalign.report.clips import encode_file
     from orcalign.video import count_frames, is_demo
 
     counts = [None if is_demo(path) else count_frames(path, options) for path in paths]

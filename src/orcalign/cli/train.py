@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
+import inspect
 import os
 import shlex
 import shutil
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any
 
 import tyro
 
 from orcalign.cli.interrupt import stop_on_interrupt
+from orcalign.cli.options import at, typed_fields, unchecked, value_of
 
 if TYPE_CHECKING:
     from orcalign.training import RunFolder, Training
@@ -29,21 +30,18 @@ def command(words: Sequence[str]) -> Callable[..., None]:
         return train
     find_own_modules()
     from orcalign.training.config import TrainConfig
-    from orcalign.training.config_mapping import field_types, from_mapping, to_mapping, with_settings
+    from orcalign.training.config_mapping import from_mapping, to_mapping, with_settings
     from orcalign.training.presets import config, plain_config
     from orcalign.training.run_folder import read_config
 
     if {"-h", "--help"} & {*words}:
         return first_page
-    file, task = _value_of("--config", words), _value_of("--task", words)
-    preset, recipe = _value_of("--preset", words) or "laptop", _value_of("--recipe", words)
+    file, task = value_of("--config", words), value_of("--task", words)
+    preset, recipe = value_of("--preset", words) or "laptop", value_of("--recipe", words)
     if file is not None and recipe is not None:
         raise ValueError("--recipe and --config were both given; give one of them.")
-    # A field is the user's if its option was typed, whatever its value; names are the same in all sections.
-    named = {word.partition("=")[0].replace("_", "-") for word in words if word.startswith("--")}
-    given = [name for name in field_types() if {f"--{_option(name)}", f"--no-{_option(name)}"} & named]
     # Which fields there are, and so which options, is for the agent to say.
-    agent = _value_of("--agent", words)
+    agent = value_of("--agent", words)
     first = {} if agent is None else {"agent.agent": agent}
     if file is not None:
         base = to_mapping(read_config(Path(file)))
@@ -52,7 +50,7 @@ def command(words: Sequence[str]) -> Callable[..., None]:
         default = plain_config(task or "door-close", preset, recipe, first)
 
     def with_config(setting, **rest):  # type: ignore[no-untyped-def]
-        typed = {name: _at(setting, name) for name in given if name != "recipe"}
+        typed = {name: at(setting, name) for name in typed_fields(words)}
         made = None
         if file is not None:
             made = from_mapping(with_settings(base, typed))
@@ -61,9 +59,7 @@ def command(words: Sequence[str]) -> Callable[..., None]:
         train(setting=made, **rest)
 
     # tyro reads signature and docstring; the defaults are known only now.
-    import inspect
-
-    shown = _unchecked(TrainConfig, default)
+    shown = unchecked(TrainConfig, default)
     parameters = dict(inspect.signature(train, eval_str=True).parameters)
     parameters["setting"] = parameters["setting"].replace(annotation=type(shown), default=shown)
     with_config.__signature__ = inspect.Signature(list(parameters.values()))  # type: ignore[attr-defined]
@@ -170,7 +166,7 @@ def train(
             finished = training.go(stop)
         except (ValueError, OSError) as error:
             raise type(error)(f"{str(error).rstrip('.')}. {_how_to_go_on(run)}") from error
-    from orcalign.report.run_page import write_report
+    from orcalign.report.training_run import write_report
 
     page = write_report(run.path)
     if not finished:
@@ -178,67 +174,6 @@ def train(
         sys.exit(130)
     _say(_result(run))
     print(f"open {page}")
-
-
-def _option(field: str) -> str:
-    return field.rpartition(".")[2].replace("_", "-")
-
-
-def _at(config: Any, field: str) -> Any:
-    for name in field.split("."):
-        config = getattr(config, name)
-    return config
-
-
-def _unchecked(kind: Any, plain: Mapping[str, Any]) -> Any:
-    """The same settings in classes without rules: tyro would put what they raise into a box with its own words."""
-    from orcalign.training.config_mapping import is_section, section_class
-
-    hints, values, sections = get_type_hints(kind), dict(plain), {}
-    for name, hint in hints.items():
-        value = values.get(name)
-        if is_section(hint):
-            inner = section_class(name, hint, value or {})
-            values[name] = sections[name] = _unchecked(inner, value or {})
-            hints[name] = type(values[name])
-        elif name == "recipe":
-            # The command has an option of that name, which does more.
-            hints[name] = Annotated[hint, tyro.conf.Fixed, tyro.conf.Suppress]
-        if isinstance(value, list):
-            values[name] = tuple(value)
-        elif isinstance(value, str) and hasattr(hint, "parse"):
-            values[name] = hint.parse(value)
-    body = {
-        "__post_init__": lambda self: None,
-        "__doc__": str(kind.__doc__).partition("\n\n")[0],
-        "__annotations__": hints,
-        **sections,
-    }
-    made: Any = dataclass(frozen=True)(type(kind.__name__, (kind,), body))
-    return made(**values)
-
-
-def text_settings() -> Any:
-    """Tells tyro how settings are typed that are one text each, such as 1.0:0.25."""
-    from orcalign.checks import Ramp, Scale
-
-    registry = tyro.constructors.ConstructorRegistry()
-
-    @registry.primitive_rule
-    def rule(info: tyro.constructors.PrimitiveTypeInfo) -> Any:
-        kind: Any = info.type
-        if kind not in (Ramp, Scale):
-            return None
-        return tyro.constructors.PrimitiveConstructorSpec(
-            nargs=1,
-            metavar="X[:Y]" if kind is Ramp else "first|none|X",
-            # What cannot be parsed is for the config to refuse, in its own words.
-            instance_from_str=lambda words: words[0],
-            is_instance=lambda value: isinstance(value, (kind, str)),
-            str_from_instance=lambda value: [str(value)],
-        )
-
-    return registry
 
 
 def find_own_modules() -> None:
@@ -272,7 +207,7 @@ def _set_up(
 def _watchers(run: RunFolder, wandb: bool, stack: ExitStack) -> list[Any]:
     from orcalign.training.checkpoint import Checkpoints
     from orcalign.training.panel import Panel
-    from orcalign.training.tensorboard import TensorBoardLog
+    from orcalign.training.scalars import TensorBoardLog
 
     steps = Checkpoints(run.path / "checkpoints").steps()
     title = f"{run.config.task}, {run.config.label}"
@@ -282,7 +217,7 @@ def _watchers(run: RunFolder, wandb: bool, stack: ExitStack) -> list[Any]:
     ]
     if wandb:
         from orcalign.training.config_mapping import to_mapping
-        from orcalign.training.wandb import WandbLog
+        from orcalign.training.scalars import WandbLog
 
         log = WandbLog(to_mapping(run.config), run.path)
         stack.callback(log.close)
@@ -301,15 +236,6 @@ def _result(run: RunFolder) -> str:
         f"after {last['step']:,} steps the policy succeeds in {last['success_rate']:.0%} of {last['episodes']} "
         f"held-out episodes; return {last['return']:.1f}{normalised}."
     )
-
-
-def _value_of(option: str, words: Sequence[str]) -> str | None:
-    for k, word in enumerate(words):
-        if word == option and k + 1 < len(words):
-            return words[k + 1]
-        if word.startswith(f"{option}="):
-            return word.partition("=")[2]
-    return None
 
 
 def _say(text: str) -> None:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from orcalign.envs import TaskSpec, demo_seed, rollout_expert
-from orcalign.report.explainer.pictures import embed_frames
+from orcalign.report.explainer.embedding import embed_frames
 
 MOMENTS = (0.0, 0.5, 1.0)
 

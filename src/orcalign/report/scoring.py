@@ -3,30 +3,22 @@
 from __future__ import annotations
 
 import os
-import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, cast
 
 import numpy as np
-import numpy.typing as npt
 
 from orcalign.costs import FrameModel
-from orcalign.encoders import Encoder, encode_stream, make_encoder
+from orcalign.encoders import Encoder, make_encoder
 from orcalign.matching import Match, OrcaMatch
 from orcalign.matching import matcher as find_matcher
 from orcalign.matching.match import FloatArray
+from orcalign.report.clips import SHOWN, EncodedClip, encode_file, require_same_shape
+from orcalign.report.explainer import PageAttempt, PageClip, PageData, PageResult, render_page
 from orcalign.rewards import Story, VideoReward
-from orcalign.video import Demo, VideoOptions, count_frames, is_demo, iter_frames, load_demo
-
-Frames = npt.NDArray[np.uint8]
-Progress = Callable[[int], None]
-"""Told how many frames of a clip are done."""
-
-SHOWN = 320
-"""Longer side, in pixels, at which videos are read: enough for the encoders and for the page."""
-CHUNK = 16
+from orcalign.video import Demo, VideoOptions
 
 
 @dataclass(frozen=True)
@@ -47,20 +39,6 @@ class ScoreSettings:
             raise ValueError("no matcher was given; name at least one, for example orca.")
         for name in self.matchers:
             find_matcher(name)
-
-
-@dataclass(frozen=True, eq=False)
-class EncodedClip:
-    """A video as it is shown and as the encoder sees it."""
-
-    path: str
-    frames: Frames
-    """[T, H, W, 3]"""
-    fps: float
-    features: FloatArray
-    """[T, D]"""
-    seconds: float
-    """How long reading and encoding took."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,92 +65,6 @@ class ScoreSheet:
     temperature: float
     """As used."""
     floor: float
-
-
-def encode_file(
-    path: Path, encoder: Encoder, options: VideoOptions, progress: Progress | None = None
-) -> EncodedClip:
-    """Read and encode a video at the same time; a saved demo is used as it is."""
-    start = time.perf_counter()
-    source: DemoFrames | VideoFrames = DemoFrames(path) if is_demo(path) else VideoFrames(path, options)
-    features = encode_stream(encoder, source.chunks(), progress=progress, expected=source.expected)
-    frames = source.frames()
-    if len(frames) < 2:
-        raise ValueError(f"'{path}' has one frame only; a demo or an attempt needs at least two.")
-    return EncodedClip(str(path), frames, source.fps(), features, time.perf_counter() - start)
-
-
-class DemoFrames:
-    """The frames of a saved demo, in chunks."""
-
-    def __init__(self, path: Path) -> None:
-        self._demo = load_demo(path)
-        self.expected = len(self._demo)
-
-    def chunks(self) -> Iterator[Frames]:
-        """Frames [CHUNK, H, W, 3], one after the other."""
-        for first in range(0, len(self._demo), CHUNK):
-            yield self._demo.frames[first : first + CHUNK]
-
-    def frames(self) -> Frames:
-        """All frames [T, H, W, 3]."""
-        return self._demo.frames
-
-    def fps(self) -> float:
-        """As the demo says."""
-        return self._demo.fps
-
-
-class VideoFrames:
-    """The frames of a video in chunks, kept where they are read to, so that nothing is copied twice."""
-
-    def __init__(self, path: Path, options: VideoOptions) -> None:
-        self._path, self._options = path, options
-        self.expected = count_frames(path, options) or 0
-        self._blocks: list[Frames] = []
-        self._times: list[float] = []
-        self._used = 0
-
-    def chunks(self) -> Iterator[Frames]:
-        """Frames [CHUNK, H, W, 3], one after the other, while they are decoded."""
-        first = 0
-        for frame in iter_frames(self._path, self._options):
-            if not self._blocks or self._used == len(self._blocks[-1]):
-                if self._used > first:
-                    yield self._blocks[-1][first : self._used]
-                # A header may be off by a frame or two; a second block of one frame would cost a copy of all.
-                size = self.expected + 8 if not self._blocks else 16 * CHUNK
-                self._blocks.append(np.empty((size, *frame.image.shape), np.uint8))
-                first = self._used = 0
-            self._blocks[-1][self._used] = frame.image
-            self._times.append(frame.time)
-            self._used += 1
-            if self._used - first == CHUNK:
-                yield self._blocks[-1][first : self._used]
-                first = self._used
-        if self._used > first:
-            yield self._blocks[-1][first : self._used]
-
-    def frames(self) -> Frames:
-        """All frames [T, H, W, 3], once the chunks have been read."""
-        full = [*self._blocks[:-1], self._blocks[-1][: self._used]]
-        return full[0] if len(full) == 1 else np.concatenate(full)
-
-    def fps(self) -> float:
-        """Frames per second, by their times."""
-        span = self._times[-1] - self._times[0]
-        return (len(self._times) - 1) / span if span > 0 else self._options.still_fps
-
-
-def require_same_shape(demo: EncodedClip, attempt: EncodedClip) -> None:
-    """Refuse to compare pictures of different shape: the encoder would see one of them stretched."""
-    shapes = [clip.frames.shape[1:3] for clip in (demo, attempt)]
-    (demo_height, demo_width), (height, width) = shapes
-    if abs(demo_width / demo_height - width / height) > 0.02 * width / height:
-        raise ValueError(
-            f"'{demo.path}' is {demo_width}x{demo_height} and '{attempt.path}' {width}x{height} pixels (as read); "
-            f"pictures of different shape cannot be compared. Add --crop to cut both to their centre square."
-        )
 
 
 def score_clips(demo: EncodedClip, attempts: Sequence[EncodedClip], settings: ScoreSettings) -> ScoreSheet:
@@ -249,11 +141,11 @@ def as_json(sheet: ScoreSheet, encoder: Encoder) -> dict[str, Any]:
     for attempt in sheet.attempts:
         story, clip = attempt.story, attempt.clip
         nearest = attempt.cost.argmin(axis=1)
-        for method, match in attempt.matches.items():
+        for matcher, match in attempt.matches.items():
             rollouts.append(
                 {
                     "path": clip.path,
-                    "method": method,
+                    "method": matcher,
                     "frames": len(clip.frames),
                     "fps": clip.fps,
                     "total": float(match.reward.sum()),
@@ -266,17 +158,7 @@ def as_json(sheet: ScoreSheet, encoder: Encoder) -> dict[str, Any]:
                     "position": np.asarray(story.position).tolist(),
                     "nearest_demo_frame": nearest.tolist(),
                     "nearest_cost": attempt.cost[np.arange(len(nearest)), nearest].tolist(),
-                    "spans": [
-                        {
-                            "kind": span.kind,
-                            "start": span.start,
-                            "stop": span.stop,
-                            "demo_start": span.demo_start,
-                            "demo_stop": span.demo_stop,
-                            "text": span.text,
-                        }
-                        for span in story.spans
-                    ],
+                    "spans": [asdict(span) for span in story.spans],
                 }
             )
     return {
@@ -293,3 +175,35 @@ def as_json(sheet: ScoreSheet, encoder: Encoder) -> dict[str, Any]:
         },
         "rollouts": rollouts,
     }
+
+
+def score_page(sheet: ScoreSheet, encoder: Encoder) -> str:
+    """A self-contained HTML page of the demo and every attempt, by every matcher."""
+    from orcalign import __version__
+
+    attempts = []
+    for attempt in sheet.attempts:
+        results = {
+            matcher: PageResult(match.reward, match.assignment, float(match.reward.sum()), attempt.story)
+            for matcher, match in attempt.matches.items()
+        }
+        clip = attempt.clip
+        attempts.append(PageAttempt(Path(clip.path).name, clip.frames, clip.fps, attempt.cost, results))
+    settings = {
+        "encoder": f"{encoder.name} at {encoder.size} px",
+        "distance": f"{sheet.settings.distance}, context {sheet.settings.context}",
+        "temperature": f"{sheet.temperature:.4g}{' (calibrated)' if sheet.settings.calibrated else ''}",
+        "floor": f"{sheet.floor:.4g}",
+        "orcalign": __version__,
+    }
+    demo = PageClip(Path(sheet.demo.path).name, sheet.demo.frames, sheet.demo.fps)
+    return render_page(PageData(demo, tuple(_named_apart(attempts)), settings))
+
+
+def _named_apart(attempts: list[PageAttempt]) -> list[PageAttempt]:
+    """Number the attempts whose files have the same name."""
+    names = [attempt.name for attempt in attempts]
+    return [
+        replace(attempt, name=f"{attempt.name} ({i + 1})") if names.count(attempt.name) > 1 else attempt
+        for i, attempt in enumerate(attempts)
+    ]

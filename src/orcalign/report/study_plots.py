@@ -14,7 +14,7 @@ from orcalign.experiments.results import METRICS, Result, StudyResults, label, s
 from orcalign.experiments.statistics import mean_and_error, profile, stratified_bootstrap
 from orcalign.experiments.tables import AVERAGE, StudyTable, heading, make_table
 from orcalign.files import write_file
-from orcalign.report.exploit_plot import require_kind
+from orcalign.report.plots import require_kind
 
 # Okabe and Ito's colours, which colour-blind people can tell apart; dashes and marks say it again.
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")

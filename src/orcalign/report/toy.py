@@ -13,23 +13,23 @@ from orcalign.files import write_file
 from orcalign.matching import MATCHERS
 from orcalign.matching.counterexamples import COUNTEREXAMPLES, Counterexample
 
-METHODS = {"ot": "OT", "dtw": "DTW", "temporal_ot": "TemporalOT", "orca": "ORCA"}
+SHOWN = {"ot": "OT", "dtw": "DTW", "temporal_ot": "TemporalOT", "orca": "ORCA"}
 # Okabe and Ito's palette: told apart with any kind of colour vision, and by brightness in print.
 GOOD, BAD, DEMO, RIGHT, WRONG = "#0072B2", "#E69F00", "#000000", "#00735C", "#B2182B"
 
 
-def totals(case: Counterexample, method: str) -> tuple[float, float]:
+def totals(case: Counterexample, matcher: str) -> tuple[float, float]:
     """Summed reward of the good and of the bad learner.
 
     >>> totals(COUNTEREXAMPLES["stalling"], "dtw")
     (0.0, 0.0)
     """
-    good, bad = (float(MATCHERS[method](case.cost(learner)).reward.sum()) for learner in ("good", "bad"))
+    good, bad = (float(MATCHERS[matcher](case.cost(learner)).reward.sum()) for learner in ("good", "bad"))
     return good, bad
 
 
 def verdict(good: float, bad: float) -> str:
-    """How a method ranks the two learners: "right", "tie" or "wrong".
+    """How a matcher ranks the two learners: "right", "tie" or "wrong".
 
     >>> verdict(1.0, 1.0)
     'tie'
@@ -40,23 +40,23 @@ def verdict(good: float, bad: float) -> str:
 
 
 def draw_case(case: Counterexample) -> Any:
-    """A matplotlib figure: the grid with the three paths, and per method both assignments and the totals."""
+    """A matplotlib figure: the grid with the three paths, and per matcher both assignments and the totals."""
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(13.5, 7.6), layout="constrained")
     figure.suptitle(case.title, fontsize=16, fontweight="bold")
     left, right = figure.subfigures(1, 2, width_ratios=[1, 2.35], squeeze=False)[0]
     _draw_grid(left.subplots(), case)
-    axes = right.subplots(3, len(METHODS), height_ratios=[1.25, 1.25, 1])
-    for column, (method, label) in enumerate(METHODS.items()):
+    axes = right.subplots(3, len(SHOWN), height_ratios=[1.25, 1.25, 1])
+    for column, (matcher, label) in enumerate(SHOWN.items()):
         for row, learner in enumerate(("good", "bad")):
             axis = axes[row, column]
-            _draw_assignment(axis, case, method, learner)
+            _draw_assignment(axis, case, matcher, learner)
             if row == 0:
                 axis.set_title(label, fontsize=14)
             if column == 0:
                 axis.set_ylabel(f"{learner} learner\nframe t", fontsize=11, color=_ink(learner))
-        _draw_totals(axes[2, column], *totals(case, method), first=column == 0)
+        _draw_totals(axes[2, column], *totals(case, matcher), first=column == 0)
     return figure
 
 
@@ -109,12 +109,12 @@ def _draw_path(
             )
 
 
-def _draw_assignment(axis: Any, case: Counterexample, method: str, learner: str) -> None:
-    assignment = MATCHERS[method](case.cost(learner)).assignment
+def _draw_assignment(axis: Any, case: Counterexample, matcher: str, learner: str) -> None:
+    assignment = MATCHERS[matcher](case.cost(learner)).assignment
     T, J = assignment.shape
-    # Plans hold shares of 1/T, the others values up to 1: each method has its own full scale.
+    # Plans hold shares of 1/T, the others values up to 1: each matcher has its own full scale.
     axis.imshow(
-        assignment, cmap="cividis", vmin=0, vmax=1 if method in ("orca", "dtw") else 1 / T, aspect="auto"
+        assignment, cmap="cividis", vmin=0, vmax=1 if matcher in ("orca", "dtw") else 1 / T, aspect="auto"
     )
     axis.set_xticks(range(J))
     axis.set_yticks(range(0, T, 2))
@@ -182,7 +182,7 @@ body{{color:#111;background:#fff}}
 img{{width:100%;height:auto}}figure{{margin:2rem 0;padding-top:1rem}}</style></head><body>
 <h1>Who rewards the right learner?</h1>
 <p>The three counterexamples of the paper. A demo jumps from subgoal to subgoal (circles); learners move one cell
-per step. The good learner covers all subgoals in order, the bad one does not. Each matrix shows how a method
+per step. The good learner covers all subgoals in order, the bad one does not. Each matrix shows how a matcher
 matches learner frames (down) with demo frames (across): brighter is more. For ORCA it is ordered coverage, which
 stays once it is reached. Made by <code>orcalign toy</code>.</p>
 {figures}

@@ -89,6 +89,7 @@ class RewardSettings:
         kept: dict[str, Any] = {
             "calibrated": self.calibrated and calibrates(name),
             "progress_in": self.progress_in if "worth" in known else "frames",
+            "pool": self.pool if self.pool in matcher_named(name).pools else "auto",
             "guide": self.guide and name in TRACKERS,
         }
         if "temperature" in own:
@@ -221,7 +222,7 @@ def check_streams(settings: RewardSettings, demos: int) -> None:
             f"context={settings.context} with direction 'future' looks {settings.context - 1} frames ahead, "
             f"which a stream cannot; use context=1 or direction='past'."
         )
-    if demos > 1 and settings.pool == "best":
+    if demos > 1 and settings.pooling == "best":
         raise ValueError(
             "pool='best' chooses the demo at the end of an episode, which a stream cannot; use pool='max' and the "
             "matcher 'orca'."

@@ -6,7 +6,7 @@ import dataclasses
 from collections.abc import Mapping
 from typing import Any, get_args, get_type_hints
 
-from orcalign.agents import find_settings
+from orcalign.agents import AGENTS, find_settings
 from orcalign.checks import near_miss
 from orcalign.training.config import TrainConfig
 
@@ -66,7 +66,7 @@ def with_settings(plain: Mapping[str, Any], settings: Mapping[str, Any]) -> dict
 
 
 def field_types() -> dict[str, Any]:
-    """All fields of the config that are no sections, by their dotted names, with their types.
+    """All fields of the config, those of every agent, by their dotted names, with their types; sections are none.
 
     >>> field_types()["reward.context"]
     <class 'int'>
@@ -74,8 +74,9 @@ def field_types() -> dict[str, Any]:
     found: dict[str, Any] = {}
     for name, hint in get_type_hints(TrainConfig).items():
         if is_section(hint):
-            inner = get_type_hints(section_class(name, hint, {}))
-            found.update({f"{name}.{key}": value for key, value in inner.items()})
+            for agent in AGENTS if name == "agent" else ("",):
+                inner = get_type_hints(section_class(name, hint, {"agent": agent}))
+                found.update({f"{name}.{key}": value for key, value in inner.items()})
         else:
             found[name] = hint
     return found

@@ -3,10 +3,12 @@
 import numpy as np
 import pytest
 from envs.wrappers.counting import Counting
+from rewards.toys import Ease, Speed
 
 from orcalign.envs import EpisodeReward, make
 from orcalign.envs.wrappers.compatibility import OtherTaskWarning
 from orcalign.matching import MATCHERS
+from orcalign.rewards import Evidence, Rollout
 
 
 def test_gymnasium_accepts_it(check_gymnasium, counted, reward_of):
@@ -27,7 +29,10 @@ def test_the_last_step_pays_for_all(matcher, terminates, counted, reward_of, sti
         # The terminal frame, white in column 7, is one of the seven.
         assert steps[-1][4]["episode_rewards"].tolist() == expected.reward.tolist()
         assert all("episode_rewards" not in step[4] for step in steps[:-1])
-        assert np.array_equal(env.last_match.raw_costs[0], expected.raw_costs[0])
+        evidence = Evidence(7, reward.observe(Rollout(7, counted(7))))
+        followed = {name: steps[-1][4][name] for name in ("progress", "coverage")}
+        assert followed == reward.follow(evidence)
+        assert all("progress" not in step[4] for step in steps[:-1])
 
 
 def test_an_episode_that_was_left_is_forgotten(counted, reward_of, still):
@@ -72,3 +77,15 @@ def test_what_does_not_fit_is_refused(counted, reward_of):
     with pytest.raises(ValueError, match="is rendered 'paper' and the learner 'fast'"):
         EpisodeReward(env, reward_of(counted(4), render="paper"))
     env.close()
+
+
+def test_a_reward_that_needs_no_frames_pays_in_a_world_without_pictures(still):
+    env = EpisodeReward(Counting(ends=3, render_mode=None), Speed(2.0) + Ease())
+    for _ in range(2):
+        env.reset()
+        steps = [env.step(0.5 * (still + 1)) for _ in range(3)]
+        assert [step[1] for step in steps] == [0, 0, 3 * 2.5]
+        info = steps[-1][4]
+        assert info["episode_rewards"].tolist() == [2.5, 2.5, 2.5]
+        assert (info["way"], info["ease"], info["env_reward"]) == (3, 0.5, 1.5)
+    assert env.unwrapped.drawn == 0

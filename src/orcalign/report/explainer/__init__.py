@@ -1,8 +1,18 @@
 """A page that shows, frame by frame, why a score is what it is; one file, no network."""
 
-from orcalign.report.explainer.data import PageAttempt, PageClip, PageData, PageResult, SpanLike, StoryLike
-from orcalign.report.explainer.document import PagePart, render_document
-from orcalign.report.explainer.render import explainer_part, render_page
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from orcalign.report.explainer.document import PagePart, as_text, part_text, render_document
+from orcalign.report.explainer.embedding import CLIP_BYTES, FloatArray, embed_frames, embed_matrix
+from orcalign.rewards import Story
 
 __all__ = [
     "PageAttempt",
@@ -10,9 +20,223 @@ __all__ = [
     "PageData",
     "PagePart",
     "PageResult",
-    "SpanLike",
-    "StoryLike",
     "explainer_part",
     "render_document",
     "render_page",
 ]
+SCRIPTS = ("frames.js", "heatmap.js", "curve.js", "words.js", "page.js", "controls.js")
+
+
+@dataclass(frozen=True, eq=False)
+class PageClip:
+    """A video to show.
+
+    >>> PageClip("demo.mp4", np.zeros((4, 2, 3, 3), np.uint8), fps=0)
+    Traceback (most recent call last):
+        ...
+    ValueError: The frame rate of 'demo.mp4' is 0; it must be a number above 0.
+    """
+
+    name: str
+    frames: npt.NDArray[np.uint8]
+    """[T, H, W, 3]"""
+    fps: float
+
+    def __post_init__(self) -> None:
+        frames = self.frames
+        if frames.dtype != np.uint8 or frames.ndim != 4 or frames.shape[3] != 3 or 0 in frames.shape:
+            raise ValueError(
+                f"The frames of {self.name!r} have type {frames.dtype} and shape {list(frames.shape)}; "
+                "they must be uint8 [T,H,W,3] with at least one frame."
+            )
+        if not (math.isfinite(self.fps) and self.fps > 0):
+            raise ValueError(f"The frame rate of {self.name!r} is {self.fps}; it must be a number above 0.")
+
+
+@dataclass(frozen=True, eq=False)
+class PageResult:
+    """What one matcher made of one attempt."""
+
+    reward: FloatArray
+    """[T]"""
+    assignment: FloatArray
+    """[T, J] As in `matching.Match`."""
+    total: float
+    story: Story
+    """What happened, by ordered coverage, whatever the matcher."""
+
+    def __post_init__(self) -> None:
+        for name, values in (("reward", self.reward), ("assignment", self.assignment)):
+            _require_finite(values, name)
+        if not math.isfinite(self.total):
+            raise ValueError(f"The total reward is {self.total}; it must be a finite number.")
+        if len(self.story.quarters) != 4:
+            raise ValueError(f"The story has {len(self.story.quarters)} quarters; it must have 4.")
+
+
+@dataclass(frozen=True, eq=False)
+class PageAttempt(PageClip):
+    """A learner's video with its costs and one result for each matcher."""
+
+    cost: FloatArray
+    """[T, J] Distance of learner frame t to demo frame j."""
+    results: Mapping[str, PageResult]
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.cost.ndim != 2 or self.cost.shape[0] != len(self.frames):
+            raise ValueError(
+                f"The cost of {self.name!r} has shape {list(self.cost.shape)}; it must be [T, J] with one row "
+                f"for each of the {len(self.frames)} frames."
+            )
+        _require_finite(self.cost, f"cost of {self.name!r}")
+        if not self.results:
+            raise ValueError(f"{self.name!r} has no results; give those of at least one matcher.")
+        T, J = self.cost.shape
+        for matcher, result in self.results.items():
+            for part, shape, wanted in (
+                ("reward", result.reward.shape, (T,)),
+                ("assignment", result.assignment.shape, (T, J)),
+                ("story's position", np.shape(result.story.position), (T,)),
+            ):
+                if shape != wanted:
+                    raise ValueError(
+                        f"The {part} of {matcher!r} for {self.name!r} has shape {list(shape)}; with that "
+                        f"cost it must be {list(wanted)}."
+                    )
+
+
+@dataclass(frozen=True, eq=False)
+class PageData:
+    """Everything that the page shows."""
+
+    demo: PageClip
+    attempts: tuple[PageAttempt, ...]
+    settings: Mapping[str, str] = field(default_factory=dict)
+    """Shown at the end: encoder, distance, versions, …"""
+
+    def __post_init__(self) -> None:
+        if not self.attempts:
+            raise ValueError("The page has no attempts to show; give at least one.")
+        J = len(self.demo.frames)
+        for attempt in self.attempts:
+            if attempt.cost.shape[1] != J:
+                raise ValueError(
+                    f"The cost of {attempt.name!r} has {attempt.cost.shape[1]} columns; it must have one for "
+                    f"each of the {J} frames of the demo {self.demo.name!r}."
+                )
+
+
+def render_page(report: PageData) -> str:
+    """One self-contained HTML page that opens from the file system and asks no network for anything.
+
+    It has both videos under one slider, the reward curve, the cost and assignment heatmaps and a table of all
+    attempts and matchers. The same data gives the same text. Needs PyAV, for the pictures.
+
+    Size: at most 3.6 MB for each clip of up to some thousand frames, plus 2.7 bytes for each cell of the cost
+    and 1.3 for each cell and matcher.
+
+    >>> from orcalign.matching import orca
+    >>> from orcalign.rewards import tell
+    >>> frames, cost = np.zeros((2, 8, 8, 3), np.uint8), np.array([[0.0, 1.0], [1.0, 0.0]])
+    >>> match = orca(cost)
+    >>> result = PageResult(match.reward, match.assignment, float(match.reward.sum()), tell(cost, match))
+    >>> page = render_page(
+    ...     PageData(PageClip("demo", frames, 30), (PageAttempt("try", frames, 30, cost, {"orca": result}),))
+    ... )
+    >>> page[:15], "http://" in page
+    ('<!doctype html>', False)
+    """
+    count = len(report.attempts)
+    attempts = "1 attempt" if count == 1 else f"{count} attempts"
+    subtitle = f"Demo: {report.demo.name} · {len(report.demo.frames)} frames · {attempts}"
+    return render_document(
+        report.demo.name, "How well was the demo followed?", subtitle, [explainer_part(report)]
+    )
+
+
+def explainer_part(report: PageData, clip_bytes: int = CLIP_BYTES) -> PagePart:
+    """The explainer as a part of a larger page; each clip's pictures take at most `clip_bytes` before base64."""
+    return PagePart(
+        part_text(__name__, "page.html"),
+        "\n".join(part_text(__name__, name) for name in SCRIPTS),
+        data={"report": _report(report, clip_bytes)},
+    )
+
+
+def followed(result: PageResult, cost: FloatArray) -> npt.NDArray[np.int64]:
+    """[T] The demo frame to show beside each learner frame.
+
+    It is the one that the matcher matches most with t, and of several equally matched the one at the least
+    cost. Ordered coverage names none, its rows only fall (C[t, 0] is always the greatest): the position that
+    the story tells is taken then.
+    """
+    assignment = result.assignment
+    if (np.diff(assignment, axis=1) <= 0).all():
+        return np.asarray(np.clip(result.story.position, 0, assignment.shape[1] - 1), np.int64)
+    best = assignment >= assignment.max(axis=1, keepdims=True)
+    return np.asarray(np.where(best, cost, np.inf).argmin(axis=1), np.int64)
+
+
+def _number(value: float) -> float | None:
+    return float(f"{value:.6g}") if math.isfinite(value) else None
+
+
+def _report(report: PageData, clip_bytes: int) -> dict[str, Any]:
+    return {
+        "demo": _clip(report.demo, clip_bytes),
+        "attempts": [_attempt(attempt, clip_bytes) for attempt in report.attempts],
+        "settings": [[as_text(name), as_text(str(value))] for name, value in report.settings.items()],
+    }
+
+
+def _clip(clip: PageClip, clip_bytes: int) -> dict[str, Any]:
+    return {
+        "name": as_text(clip.name),
+        "fps": float(clip.fps),
+        "count": len(clip.frames),
+        **embed_frames(clip.frames, clip_bytes),
+    }
+
+
+def _attempt(attempt: PageAttempt, clip_bytes: int) -> dict[str, Any]:
+    return {
+        "clip": _clip(attempt, clip_bytes),
+        # The cost is read off cell by cell, the assignment only seen as a colour.
+        "cost": embed_matrix(attempt.cost, bits=16),
+        "results": [_result(matcher, result, attempt) for matcher, result in attempt.results.items()],
+    }
+
+
+def _result(matcher: str, result: PageResult, attempt: PageAttempt) -> dict[str, Any]:
+    return {
+        "matcher": as_text(matcher),
+        "total": _number(result.total),
+        "reward": [_number(value) for value in result.reward],
+        "assignment": embed_matrix(result.assignment, bits=8),
+        "followed": followed(result, attempt.cost).tolist(),
+        "story": _story(result.story, len(attempt.frames)),
+    }
+
+
+def _story(story: Story, T: int) -> dict[str, Any]:
+    return {
+        "coverage": _number(story.final_coverage),
+        "quarters": [None if frame is None else int(frame) for frame in story.quarters],
+        "stall": int(story.longest_stall),
+        "spans": [
+            {
+                "kind": span.kind,
+                "start": min(max(int(span.start), 0), T - 1),
+                "stop": min(max(int(span.stop), 0), T),
+                "text": as_text(span.text),
+            }
+            for span in sorted(story.spans, key=lambda span: (span.start, span.stop))
+        ],
+    }
+
+
+def _require_finite(values: FloatArray, name: str) -> None:
+    if not np.isfinite(values).all():
+        where = [int(i) for i in np.argwhere(~np.isfinite(values))[0]]
+        raise ValueError(f"The {name} has {values[tuple(where)]} at {where}; it must be finite everywhere.")

@@ -1,7 +1,7 @@
 // Buttons, keys, pointers and the size of the window; then the first drawing.
 
 $("attempt").addEventListener("change", (event) => chooseAttempt(Number(event.target.value)));
-$("method").addEventListener("change", (event) => choose(state.a, Number(event.target.value)));
+$("matcher").addEventListener("change", (event) => choose(state.a, Number(event.target.value)));
 for (const radio of document.querySelectorAll("input[name=follow]")) {
   radio.addEventListener("change", () => {
     state.follow = radio.value;

@@ -51,15 +51,15 @@ function choose(a, m) {
   const { clip, cost, results } = attempt();
   const chosen = result();
   $("attempt").value = a;
-  $("method").replaceChildren(...results.map((each, k) => make("option", each.method, { value: k })));
-  $("method").value = m;
+  $("matcher").replaceChildren(...results.map((each, k) => make("option", each.matcher, { value: k })));
+  $("matcher").value = m;
   $("time").max = clip.last();
-  const [name, says] = meaning(chosen.method);
+  const [name, says] = meaning(chosen.matcher);
   $("assignment-name").textContent = name;
   $("assignment-meaning").textContent = says;
   $("cost").setAttribute("aria-label", "Cost of every pair of learner and demo frames. Arrow keys move from cell to cell.");
   $("assignment").setAttribute("aria-label", `${name}: ${says}. Arrow keys move from cell to cell.`);
-  $("curve").setAttribute("aria-label", `Reward of ${chosen.method} at every frame, ${short(chosen.total)} in total`);
+  $("curve").setAttribute("aria-label", `Reward of ${chosen.matcher} at every frame, ${short(chosen.total)} in total`);
   costMap.set(new Matrix(cost, clip.count, demo.count));
   assignmentMap.set(new Matrix(chosen.assignment, clip.count, demo.count));
   fillScale($("cost-scale"), costMap.matrix, true);
@@ -70,9 +70,9 @@ function choose(a, m) {
   go(state.t);
 }
 
-// Another attempt is looked at with the same method, if it has it.
+// Another attempt is looked at with the same matcher, if it has it.
 function chooseAttempt(a) {
-  const same = attempts[a].results.findIndex((each) => each.method === result().method);
+  const same = attempts[a].results.findIndex((each) => each.matcher === result().matcher);
   choose(a, Math.max(same, 0));
 }
 

@@ -1,6 +1,6 @@
 // Everything on the page that is text: names from outside only ever become text, never markup.
 
-// What the entries of an assignment are, by method; others are simply weights.
+// What the entries of an assignment are, by matcher; others are simply weights.
 const MEANINGS = {
   orca: ["Coverage", "how far the demo was covered in order, up to each frame; bright is more"],
   orca_log: ["Coverage", "how far the demo was covered in order, up to each frame; bright is more"],
@@ -11,21 +11,21 @@ const MEANINGS = {
   soft_dtw: ["Warping paths", "which frames are matched; bright is more"],
 };
 
-function meaning(method) {
-  return MEANINGS[method] || ["Assignment", "how much each pair of frames counts; bright is more"];
+function meaning(matcher) {
+  return MEANINGS[matcher] || ["Assignment", "how much each pair of frames counts; bright is more"];
 }
 
 function fillScores(body, attempts, choose) {
   for (const [a, attempt] of attempts.entries()) {
     for (const [m, result] of attempt.results.entries()) {
       const { coverage, quarters, stall } = result.story;
-      const row = make("tr", "", { role: "row", "data-attempt": a, "data-method": m });
+      const row = make("tr", "", { role: "row", "data-attempt": a, "data-matcher": m });
       const pick = make("button", attempt.clip.name, { type: "button", title: `Look at ${attempt.clip.name}` });
       pick.addEventListener("click", () => choose(a, m));
       const name = make("td", "", { role: "cell", "data-label": "Attempt", class: "wide" });
       name.append(pick);
       const cells = [
-        ["Method", result.method, "wide"],
+        ["Matcher", result.matcher, "wide"],
         ["Total", short(result.total), "number"],
         ["Coverage", short(coverage), "number"],
         ...quarters.map((frame, k) => [`${25 * (k + 1)}% at`, frame === null ? "never" : frame, "number"]),
@@ -42,7 +42,7 @@ function fillScores(body, attempts, choose) {
 
 function markScores(body, a, m) {
   for (const row of body.rows) {
-    const chosen = Number(row.dataset.attempt) === a && Number(row.dataset.method) === m;
+    const chosen = Number(row.dataset.attempt) === a && Number(row.dataset.matcher) === m;
     row.setAttribute("aria-current", chosen);
   }
 }

@@ -1,1 +1,70 @@
-"""What the page of a training run is made from: the folder read, its curves, its words, its shown episodes."""
+"""The page of a training run."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from orcalign.files import write_file
+from orcalign.report.explainer import PagePart, render_document
+from orcalign.report.explainer.document import part_text
+from orcalign.report.training_run.curves import charts, marks
+from orcalign.report.training_run.reading import RunRecords, read_run
+from orcalign.report.training_run.shown import behaviour, load_demos
+from orcalign.report.training_run.words import (
+    details,
+    evaluation_table,
+    follows_video,
+    headline,
+    task_name,
+    time_bar,
+    videos,
+)
+
+
+def run_page(run: Path) -> str:
+    """One self-contained HTML page of a run's folder: how it ended, its curves, its behaviour beside the video.
+
+    A run that is still going, or was killed, has a page too: of what its folder holds so far. The behaviour is
+    shown if the run kept an evaluation with videos. Below 10 MB. The same folder gives the same text.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     _ = (Path(folder) / "metrics.jsonl").write_text('{"kind": "episode", "step": 63, "reward": 1.5}\\n')
+    ...     page = run_page(Path(folder))
+    >>> page[:15], "It has not been evaluated yet" in page
+    ('<!doctype html>', True)
+    """
+    records = read_run(run)
+    demos = load_demos(records)
+    shown, problems = behaviour(records)
+    parts = [
+        PagePart(headline(records, demos), style=part_text(__name__, "run.css")),
+        *_curves(records),
+        PagePart(evaluation_table(records) + time_bar(records)),
+        *shown,
+        PagePart(details(records, demos, problems)),
+    ]
+    task = task_name(records)
+    source, given = (" from the video", f" · {videos(demos)}") if follows_video(records) else ("", "")
+    subtitle = f"{task}{given} · {records.steps:,} steps"
+    return render_document(f"training on {task}", f"What did it learn{source}?", subtitle, parts)
+
+
+def write_report(run: Path) -> Path:
+    """Write the page to report.html in the run's folder, whole or not at all; returns the file."""
+    path = Path(run) / "report.html"
+    write_file(path, run_page(Path(run)).encode())
+    return path
+
+
+def _curves(records: RunRecords) -> list[PagePart]:
+    drawn = charts(records)
+    if not drawn:
+        return []
+    # An axis of no length cannot be drawn.
+    learning = {"charts": drawn, "marks": marks(records), "last": max(records.steps, 1)}
+    return [
+        PagePart(
+            part_text(__name__, "curves.html"), part_text(__name__, "curves.js"), data={"learning": learning}
+        )
+    ]

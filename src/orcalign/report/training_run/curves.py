@@ -23,7 +23,7 @@ def charts(run: RunRecords) -> list[dict[str, Any]]:
         _returns(run),
         _successes(run.evaluations),
         _following(run),
-        _training(run.episodes, "reward", "Reward of training episodes", "the video reward, summed"),
+        _training(run.episodes, "reward", "Reward of training episodes", "summed, before it is scaled"),
         _training(run.episodes, "critic_loss", "Critic loss", "how wrong the value estimates are"),
         _training(run.episodes, "actor_loss", "Actor loss", "falls as the expected reward rises"),
     ]
@@ -84,12 +84,9 @@ def _returns(run: RunRecords) -> dict[str, Any]:
 
 
 def _expert(run: RunRecords) -> float | None:
-    """The expert's return, if evaluations are given as shares of it: as stated, or as the records imply."""
-    shares = [(number(r.get("return")), number(r.get("normalised"))) for r in run.evaluations]
-    if all(share is None for _, share in shares):
-        return None
-    implied = [mean / share for mean, share in shares if mean and share]
-    return number(run.info.get("expert_return")) or (implied[-1] if implied else 1.0)
+    """The expert's return, if evaluations are given as shares of it."""
+    shares = numbers(run.evaluations, "normalised")
+    return None if all(share is None for share in shares) else number(run.info.get("expert_return"))
 
 
 def _successes(evaluations: Sequence[Record]) -> dict[str, Any]:

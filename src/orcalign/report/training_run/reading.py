@@ -12,6 +12,16 @@ from typing import Any
 from orcalign.training.run_folder import check_version
 
 Record = Mapping[str, Any]
+PARTS = {
+    "simulate": "simulate",
+    "render": "draw the frames",
+    "observe": "observe for the reward",
+    "update": "update the agent",
+    "wait": "learner waits",
+    "evaluate": "evaluate",
+    "other": "other",
+}
+"""What the parts are called on the page, in the order of the data's way."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -25,7 +35,7 @@ class RunRecords:
     info: Mapping[str, Any]
     """Of run.json: versions, command, task, expert's return, …"""
     episodes: tuple[Record, ...]
-    """In the order of their steps, as are the next two."""
+    """In the order in which they were written, as are the next two."""
     evaluations: tuple[Record, ...]
     notes: tuple[Record, ...]
     unread: int
@@ -54,14 +64,18 @@ def read_run(folder: Path) -> RunRecords:
     check_version(folder)
     config_text = config.read_text("utf-8", "replace") if config.is_file() else ""
     records, unread = read_metrics(metrics)
+    episodes, evaluations, notes = (
+        tuple(record for record in records if record["kind"] == kind)
+        for kind in ("episode", "evaluation", "note")
+    )
     return RunRecords(
         folder,
         _config(config, config_text),
         config_text,
         _info(folder / "run.json"),
-        _in_order(records, "episode"),
-        _in_order(records, "evaluation"),
-        _in_order(records, "note"),
+        episodes,
+        evaluations,
+        notes,
         unread,
     )
 
@@ -128,26 +142,39 @@ def section(mapping: Mapping[str, Any], name: str) -> Mapping[str, Any]:
 
 
 def kept_best(run: RunRecords) -> Record | None:
-    """The evaluation that the run itself kept as its best; if it kept none, the one with the highest return."""
-    flagged = [record for record in run.evaluations if record.get("best")]
-    if flagged:
-        return flagged[-1]
-    return max(run.evaluations, key=lambda record: number(record.get("return")) or -math.inf, default=None)
+    """The evaluation that the run itself kept as its best."""
+    return next((record for record in reversed(run.evaluations) if record.get("best")), None)
 
 
-def _in_order(records: Sequence[Record], kind: str) -> tuple[Record, ...]:
-    """Records of a kind; a resumed run plays some steps again, and what it plays again replaces the old."""
-    kept: list[Record] = []
-    for record in records:
-        if record["kind"] != kind:
-            continue
-        # Several notes may belong to one step, but one episode or evaluation ends there.
-        while kept and (
-            kept[-1]["step"] > record["step"] or (kept[-1]["step"] == record["step"] and kind != "note")
-        ):
-            kept.pop()
-        kept.append(record)
-    return tuple(kept)
+@dataclass(frozen=True)
+class Spent:
+    """Seconds of a run."""
+
+    parts: dict[str, float]
+    """By the names of `PARTS`; only those above 0."""
+    wall: float
+    """By the clock: what the records call their total."""
+
+    @property
+    def overlap(self) -> bool:
+        """Whether the parts add up to more than the clock shows, because some ran at the same time."""
+        return sum(self.parts.values()) > 1.05 * self.wall > 0
+
+
+def spent(run: RunRecords) -> Spent:
+    """Add up the timing of all records; an evaluation counts as one part, whatever it consists of."""
+    parts = dict.fromkeys(PARTS, 0.0)
+    wall = 0.0
+    for record in (*run.episodes, *run.evaluations):
+        timing = {name: number(value) or 0.0 for name, value in section(record, "timing").items()}
+        wall += timing.pop("total", 0.0)
+        if record["kind"] == "evaluation":
+            # The learner waits for what collectors do.
+            timing = {"evaluate": sum(timing.values()) - timing.get("wait", 0.0)}
+        for name, value in timing.items():
+            parts[name if name in PARTS else "other"] += value
+    parts["other"] += max(0.0, wall - sum(parts.values()))
+    return Spent({name: seconds for name, seconds in parts.items() if seconds > 0}, wall)
 
 
 def _config(path: Path, text: str) -> Mapping[str, Any]:

@@ -11,18 +11,15 @@ import numpy as np
 import numpy.typing as npt
 
 from orcalign.report.explainer import PageAttempt, PageClip, PageData, PagePart, PageResult, explainer_part
-from orcalign.report.explainer.document import part_text
-from orcalign.report.explainer.matrices import MOST
-from orcalign.report.explainer.pictures import embed_frames
-from orcalign.report.strip import moments
+from orcalign.report.explainer.embedding import MOST, embed_frames
+from orcalign.report.plots import moments
 from orcalign.report.training_run.reading import RunRecords
 from orcalign.rewards import Evidence, Reward
-from orcalign.rewards.video_reward import Explanation
+from orcalign.rewards.explanation import Explanation
 from orcalign.training.evaluation import read_shown
 from orcalign.training.run_folder import run_reward
 from orcalign.video import Demo, DemoSet, VideoOptions, read_video
 
-PACKAGE = "orcalign.report.training_run"
 PAGE_BYTES = 9_000_000
 """What pictures and matrices may take of the page."""
 MATRIX_BYTES = 4_500_000
@@ -31,6 +28,11 @@ STRIP_BYTES = 400_000
 SHOWN = 320
 PER_EVALUATION = 2
 STRIP = 10
+HEADING = """<section>
+  <h2>What it does now{}</h2>
+  <p class="note">Episodes of the last evaluation that was kept with pictures, and of the first, to see what was
+  learned. Rewards are those that the run pays for them as it is now.</p>
+</section>"""
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,7 +69,8 @@ def behaviour(run: RunRecords) -> tuple[list[PagePart], tuple[str, ...]]:
         )
     except (ValueError, KeyError) as error:
         return [], (*problems, f"The episodes that were kept cannot be shown: {error}")
-    return [PagePart(part_text(PACKAGE, "behaviour.html")), *parts], problems
+    where = ", beside the video" if len(known) == len(told) else ""
+    return [PagePart(HEADING.format(where)), *parts], problems
 
 
 def shown_episodes(run: RunRecords) -> tuple[tuple[ShownEpisode, ...], tuple[str, ...]]:
@@ -83,7 +86,7 @@ def shown_episodes(run: RunRecords) -> tuple[tuple[ShownEpisode, ...], tuple[str
     for which, (step, path) in chosen:
         try:
             content = read_shown(path)
-        except (OSError, ValueError, EOFError, KeyError) as error:
+        except (OSError, ValueError) as error:
             problems.append(f"The evaluation of step {step:,} cannot be read ({error}).")
             continue
         for k, (evidence, success) in enumerate(content[:PER_EVALUATION]):
@@ -146,20 +149,22 @@ def alone(reward: Reward, episode: ShownEpisode) -> PagePart:
     chosen = moments(len(episode.frames), STRIP)
     clip = embed_frames(episode.frames[chosen], STRIP_BYTES)
     pictures = "".join(
-        f'<img alt="frame {t}" width="9%" src="data:{clip["type"]};base64,{clip["pictures"][place]}">'
+        f'<img alt="frame {t}" src="data:{clip["type"]};base64,{clip["pictures"][place]}">'
         for t, place in zip(chosen, clip["order"], strict=True)
     )
-    low, high = min(0.0, float(rewards.min())), max(0.0, float(rewards.max()))
+    # Adding 0 makes no -0 of a 0.
+    least, most, total = (float(value) + 0.0 for value in (rewards.min(), rewards.max(), rewards.sum()))
+    low, high = min(0.0, least), max(0.0, most)
+    zero, *heights = (118 - 116 * (value - low) / ((high - low) or 1.0) for value in (0.0, *rewards))
     points = " ".join(
-        f"{1000 * (t + 0.5) / len(rewards):.1f},{118 - 116 * (value - low) / ((high - low) or 1.0):.1f}"
-        for t, value in enumerate(rewards)
+        f"{1000 * (t + 0.5) / len(rewards):.1f},{height:.1f}" for t, height in enumerate(heights)
     )
-    said = (
-        f"{reward.name}: {rewards.sum():.4g} in all, from {rewards.min():.4g} to {rewards.max():.4g} a step"
-    )
+    said = f"{reward.name}: {total:.4g} in all, from {least:.4g} to {most:.4g} a step; the grey line is 0"
     return PagePart(
         f'<section class="alone"><h3>{html.escape(episode.name)}</h3><div>{pictures}</div>'
-        f'<svg viewBox="0 0 1000 120" width="100%" role="img" aria-label="reward at every step">'
-        f'<polyline points="{points}" fill="none" stroke="currentColor" stroke-width="2"/></svg>'
+        f'<svg viewBox="0 0 1000 120" preserveAspectRatio="none" role="img" aria-label="reward at every step">'
+        f'<path d="M0 {zero:.1f}H1000" stroke="var(--line)" vector-effect="non-scaling-stroke"/>'
+        f'<polyline points="{points}" fill="none" stroke="currentColor" stroke-width="2" '
+        f'vector-effect="non-scaling-stroke"/></svg>'
         f'<p class="note">{html.escape(said)}</p></section>'
     )

@@ -8,8 +8,7 @@ from typing import Any
 
 from orcalign.matching import MATCHERS
 from orcalign.report.explainer.document import as_text
-from orcalign.report.training_run.reading import Record, RunRecords, kept_best, number, section
-from orcalign.report.training_run.seconds import spent
+from orcalign.report.training_run.reading import PARTS, Record, RunRecords, kept_best, number, section, spent
 from orcalign.video import Demo
 
 NOTHING = "\N{EN DASH}"
@@ -34,7 +33,7 @@ def task_name(run: RunRecords) -> str:
     >>> task_name(RunRecords(Path("runs/a"), {}, "", {"task": "door-close"}, (), (), (), 0))
     'door-close'
     """
-    return str(run.info.get("task") or run.config.get("task") or run.folder.resolve().name)
+    return str(run.info.get("task") or run.folder.resolve().name)
 
 
 def videos(demos: Sequence[Demo]) -> str:
@@ -51,14 +50,9 @@ def videos(demos: Sequence[Demo]) -> str:
     return f"{'one video' if len(demos) == 1 else f'{len(demos)} videos'} of {frames} frames"
 
 
-def planned_steps(run: RunRecords) -> int | None:
-    """Steps that the run was to have, where its config says so."""
-    for place in (run.config, *(section(run.config, name) for name in ("training", "train", "loop"))):
-        for name in ("steps", "total_steps"):
-            value = number(place.get(name))
-            if value is not None and value > 0:
-                return int(value)
-    return None
+def follows_video(run: RunRecords) -> bool:
+    """Whether the reward is one from a video; another one may look at anything."""
+    return bool(section(run.config, "reward").get("reward", "video") == "video")
 
 
 def duration(seconds: float) -> str:
@@ -82,17 +76,19 @@ def evaluation_table(run: RunRecords) -> str:
     """Every evaluation as a row, folded away; nothing if there is none."""
     if not run.evaluations:
         return ""
-    columns: dict[str, Callable[[Record], str]] = {
+    every: dict[str, Callable[[Record], str]] = {
         "Step": lambda r: f"{int(r['step']):,}",
         "Return": lambda r: _figure(r.get("return")),
         "Share of expert's": lambda r: _figure(r.get("normalised")),
         "Success": lambda r: _percent(r.get("success_rate")),
         "Success at any step": lambda r: _percent(r.get("any_success_rate")),
-        "Video reward": lambda r: _figure(r.get("reward")),
+        "Reward": lambda r: _figure(r.get("reward")),
         "Progress": lambda r: _figure(r.get("progress")),
         "Coverage": lambda r: _figure(r.get("coverage")),
         "Kept as best": lambda r: "yes" if r.get("best") else "",
     }
+    # A reward without a demo to follow says nothing of progress, a task without an expert nothing of shares.
+    columns = {name: cell for name, cell in every.items() if {*map(cell, run.evaluations)} != {NOTHING}}
     head = "".join(f'<th scope="col" role="columnheader" class="number">{name}</th>' for name in columns)
     rows = "".join(
         '<tr role="row">'
@@ -110,6 +106,32 @@ def evaluation_table(run: RunRecords) -> str:
     )
 
 
+def time_bar(run: RunRecords) -> str:
+    """One stacked bar of the parts with a legend; nothing for a run without timing."""
+    time = spent(run)
+    whole = sum(time.parts.values())
+    if whole <= 0:
+        return ""
+    shares = {name: seconds / whole for name, seconds in time.parts.items()}
+    bar = "".join(
+        f'<i class="part-{name}" style="flex-grow:{share:.5f}"></i>' for name, share in shares.items()
+    )
+    legend = "".join(
+        f'<li><i class="part-{name}"></i>{PARTS[name]} <b>{_percent(share)}</b></li>'
+        for name, share in shares.items()
+    )
+    note = (
+        '<p class="note">Episodes are played while the learner learns or waits, so the parts add up to '
+        f"{whole / time.wall:.1f} times the time by the clock.</p>"
+        if time.overlap
+        else ""
+    )
+    return (
+        '<section aria-labelledby="time-title"><h2 id="time-title">Where the time went</h2>'
+        f'<div class="timebar" aria-hidden="true">{bar}</div><ul class="legend">{legend}</ul>{note}</section>'
+    )
+
+
 def details(run: RunRecords, demos: Sequence[Demo], problems: Sequence[str]) -> str:
     """Command, seed, versions, config, and what could not be read."""
     info = run.info
@@ -121,7 +143,6 @@ def details(run: RunRecords, demos: Sequence[Demo], problems: Sequence[str]) -> 
         "demo hash": info.get("demo_hash"),
         "expert's return": info.get("expert_return"),
         "machine": info.get("machine"),
-        "orcalign": info.get("orcalign"),
         **section(info, "versions"),
     }
     rows = "".join(
@@ -142,13 +163,18 @@ def details(run: RunRecords, demos: Sequence[Demo], problems: Sequence[str]) -> 
 
 
 def _beginning(run: RunRecords, demos: Sequence[Demo]) -> str:
-    method = section(run.config, "reward").get("matcher")
+    reward = section(run.config, "reward")
+    blind = "success was only counted, never told to it."
+    if not follows_video(run):
+        return f"The agent was to learn {task_name(run)}. It was rewarded by {reward['reward']}; {blind}"
     text = f"The agent was to learn {task_name(run)} from {videos(demos)}."
-    if method in MATCHERS:
-        text += (
-            f" It was rewarded for following the video, as {method} measures it; success was only counted, "
-            "never told to it."
+    if reward.get("matcher") in MATCHERS:
+        measures = (
+            f"{reward['pretrain']} and then {reward['matcher']} measure"
+            if reward.get("pretrain")
+            else (f"{reward['matcher']} measures")
         )
+        text += f" It was rewarded for following the video, as {measures} it; {blind}"
     return text
 
 
@@ -194,18 +220,19 @@ def _tiles(run: RunRecords) -> list[tuple[str, str, str]]:
                 f"at the last step; at any step {_percent(last.get('any_success_rate'))}",
             )
         )
-    planned, time = planned_steps(run), spent(run)
+    planned, time = number(run.config.get("steps")), spent(run)
     finished = planned is None or run.steps >= planned
     tiles.append(
         (
             "Steps",
             f"{run.steps:,}",
-            f"in {len(run.episodes):,} episodes" + ("" if finished else f"; {planned:,} are planned"),
+            f"in {len(run.episodes):,} episodes" + ("" if finished else f"; {planned:,.0f} are planned"),
         )
     )
     if time.wall > 0:
-        counted = "all included" if time.whole else "evaluations not counted"
-        tiles.append(("Time", duration(time.wall), f"{run.steps / time.wall:.3g} steps a second, {counted}"))
+        tiles.append(
+            ("Time", duration(time.wall), f"{_figure(run.steps / time.wall)} steps a second, all included")
+        )
     return tiles
 
 
@@ -220,7 +247,7 @@ def _figure(value: Any) -> str:
 
 def _percent(value: Any) -> str:
     known = number(value)
-    return NOTHING if known is None else f"{known:.0%}"
+    return NOTHING if known is None else f"{known:.0%}" if known == 0 or known >= 0.005 else "< 1%"
 
 
 def _safe(value: Any) -> str:

@@ -9,8 +9,7 @@ from typing import Any
 
 import pytest
 
-from orcalign.training.tensorboard import TensorBoardLog
-from orcalign.training.wandb import WandbLog
+from orcalign.training.scalars import TensorBoardLog, WandbLog
 
 
 def read(folder: Path) -> dict[str, list[tuple[int, float]]]:
@@ -117,7 +116,7 @@ def test_a_record_cut_off_by_a_kill_does_no_harm(tmp_path: Path) -> None:
 
 def test_neither_tensorflow_nor_torch_comes_along(tmp_path: Path) -> None:
     code = (
-        "import sys; from orcalign.training.tensorboard import TensorBoardLog; "
+        "import sys; from orcalign.training.scalars import TensorBoardLog; "
         "assert 'tensorboard' not in sys.modules; "
         f"TensorBoardLog({str(tmp_path)!r}).close(); "
         "print([name for name in ('tensorflow', 'torch', 'google.protobuf') if name in sys.modules])"

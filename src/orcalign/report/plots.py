@@ -1,4 +1,4 @@
-"""Several videos under one another, as one picture: a row of frames each, from the first to the last."""
+"""Pictures of one file: which matcher is fooled by what, and videos under one another."""
 
 from __future__ import annotations
 
@@ -6,20 +6,59 @@ import io
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from orcalign.files import write_file
-from orcalign.report.exploit_plot import require_kind
-from orcalign.report.study.films import last_video
+from orcalign.rewards import ExploitTable
 from orcalign.video import DemoSet, VideoOptions, is_demo, load_demo, read_video
 
-Frames = npt.NDArray[np.uint8]
+KINDS = ("png", "svg", "pdf")
 LONGEST = 320
 """Longer side, in pixels, at which videos are read."""
 WIDTH = 1.3
-"""Of a frame in the picture, in inches."""
+"""Of a frame in a strip, in inches."""
+
+
+def require_kind(path: Path) -> str:
+    """The kind of picture that a file's ending asks for.
+
+    >>> require_kind(Path("a.PNG"))
+    'png'
+    """
+    kind = path.suffix.lower().removeprefix(".")
+    if kind not in KINDS:
+        raise ValueError(
+            f"'{path}' ends in {path.suffix!r}; a plot can be {', '.join('.' + k for k in KINDS)}."
+        )
+    return kind
+
+
+def plot_exploits(table: ExploitTable, path: Path) -> None:
+    """Draw the margins [M, A]: blue where the true rollout wins, orange and marked where it does not."""
+    from matplotlib.colors import LinearSegmentedColormap
+    from matplotlib.figure import Figure
+
+    rows, columns = len(table.matchers), len(table.alterations)
+    figure = Figure(figsize=(2.4 + 1.25 * columns, 1.9 + 0.5 * rows), layout="constrained")
+    axis = figure.subplots()
+    # Two ends that colour-blind people can tell apart; the mark says it again.
+    colours = LinearSegmentedColormap.from_list("margin", ["#E69F00", "#FBF3DE", "#0072B2"])
+    picture = axis.imshow(table.margin, cmap=colours, vmin=-1, vmax=1, aspect="auto")
+    for m in range(rows):
+        for a in range(columns):
+            margin, fooled = table.margin[m, a], table.fooled[m, a]
+            ink = "white" if margin > 0.6 else "black"
+            text = f"✘ {margin:+.2f}" if fooled else f"{margin:+.2f}"
+            weight = "bold" if fooled else "normal"
+            axis.text(a, m, text, ha="center", va="center", fontsize=11, color=ink, fontweight=weight)
+    axis.set_xticks(range(columns), table.alterations, fontsize=11)
+    axis.set_yticks(range(rows), table.matchers, fontsize=11)
+    axis.set_title("Does the true rollout score higher than its altered copy?  ✘ = fooled", fontsize=12)
+    figure.colorbar(picture, label="(true - altered) / larger", ticks=[-1, 0, 1])
+    _save(figure, path)
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,7 +66,7 @@ class Row:
     """A video as it is drawn."""
 
     name: str
-    frames: Frames
+    frames: npt.NDArray[np.uint8]
     """[T, H, W, 3]"""
 
 
@@ -61,7 +100,6 @@ def draw_strip(rows: Sequence[Row], path: Path, count: int = 8) -> None:
     from matplotlib.figure import Figure
     from matplotlib.layout_engine import ConstrainedLayoutEngine
 
-    ending = require_kind(path)
     heights = [row.frames.shape[1] / row.frames.shape[2] for row in rows]
     size = (WIDTH * count + 0.4, sum(WIDTH * height + 0.22 for height in heights) + 0.1)
     close = ConstrainedLayoutEngine(w_pad=0.01, h_pad=0.01, wspace=0.01, hspace=0.01)
@@ -76,9 +114,7 @@ def draw_strip(rows: Sequence[Row], path: Path, count: int = 8) -> None:
             axis.set(xticks=[], yticks=[])
             axis.set_xlabel(str(t), fontsize=7, labelpad=1)
         across[0].set_ylabel(row.name, fontsize=8)
-    buffer = io.BytesIO()
-    figure.savefig(buffer, format=ending, dpi=110)
-    write_file(path, buffer.getvalue())
+    _save(figure, path)
 
 
 def _of_video(source: Path) -> Row:
@@ -88,6 +124,8 @@ def _of_video(source: Path) -> Row:
 
 
 def _of_run(run: Path, episode: int, above: Sequence[Row]) -> list[Row]:
+    from orcalign.report.study.films import last_video
+
     film = last_video(run, episode)
     if film is None:
         raise ValueError(
@@ -98,3 +136,9 @@ def _of_run(run: Path, episode: int, above: Sequence[Row]) -> list[Row]:
     demo = Row("demo", DemoSet.load(run / "demo").demos[0].frames)
     last = next((row for row in reversed(above) if row.name == "demo"), None)
     return [played] if last is not None and np.array_equal(last.frames, demo.frames) else [demo, played]
+
+
+def _save(figure: Any, path: Path) -> None:
+    buffer = io.BytesIO()
+    figure.savefig(buffer, format=require_kind(path), dpi=110)
+    write_file(path, buffer.getvalue())

@@ -1,4 +1,4 @@
-"""Metrics as TensorBoard events: one file a start of the run, written with TensorBoard's own format code."""
+"""Metrics as scalars: for TensorBoard, and for Weights & Biases for those who have an account there."""
 
 from __future__ import annotations
 
@@ -17,6 +17,9 @@ FLUSH_SECONDS = 20.0
 
 class TensorBoardLog:
     """Writes the numbers of records as scalars: train/reward, eval/normalised, train_time/render, …
+
+    One file a start of the run, by TensorBoard's own format code. Its `EventFileWriter` is not used: it brings in
+    TensorFlow where that is installed, and names files so that those of one second are read in any order.
 
     Args:
         folder: where the event files go; made if needed.
@@ -41,10 +44,7 @@ class TensorBoardLog:
                 RecordWriter,
             )
         except ModuleNotFoundError as error:
-            raise ValueError(
-                f"TensorBoard events were asked for, and {error.name} is not installed; "
-                "install it with: pip install tensorboard, or leave them out."
-            ) from error
+            raise _not_installed("TensorBoard events", "tensorboard", error) from error
         self._event: Any = event_pb2.Event
         self._summary: Any = summary_pb2.Summary
         place = Path(folder)
@@ -108,6 +108,32 @@ def scalars(record: Mapping[str, Any]) -> Iterator[tuple[str, float]]:
             yield f"{folder}/{name}", float(value)
 
 
+class WandbLog:
+    """Sends the same scalars as `TensorBoardLog`; nothing is sent unless one is made.
+
+    Args:
+        config: the run's config, as plain values.
+        folder: where wandb keeps its files.
+    """
+
+    def __init__(self, config: Mapping[str, Any], folder: str | os.PathLike[str]) -> None:
+        try:
+            import wandb  # type: ignore[import-not-found, unused-ignore]
+        except ModuleNotFoundError as error:
+            raise _not_installed("Weights & Biases", "wandb", error) from error
+        self._run: Any = wandb.init(project="orcalign", config=dict(config), dir=os.fspath(folder))
+
+    def write(self, record: Mapping[str, Any]) -> None:
+        """Send the scalars of an episode or evaluation."""
+        values = dict(scalars(record))
+        if values:
+            self._run.log({**values, "step": int(record["step"])})
+
+    def close(self) -> None:
+        """Send the rest."""
+        self._run.finish()
+
+
 def _next_file(folder: Path) -> Path:
     """A name after those that are there: TensorBoard reads files in the order of their names.
 
@@ -117,3 +143,10 @@ def _next_file(folder: Path) -> Path:
     taken = [path.name.removeprefix(start).split(".")[0] for path in folder.glob(f"{start}*")]
     latest = max((int(number) for number in taken if number.isdigit()), default=0)
     return folder / f"{start}{max(int(time.time()), latest + 1):010d}.orcalign"
+
+
+def _not_installed(what: str, package: str, error: ModuleNotFoundError) -> ValueError:
+    return ValueError(
+        f"{what} cannot be written: {error.name} is not installed; install it with: pip install {package}, or leave "
+        "it out."
+    )

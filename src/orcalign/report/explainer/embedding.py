@@ -1,4 +1,4 @@
-"""Frames uint8 [T,H,W,3] → small pictures that a page can carry in its own text."""
+"""Frames uint8 [T,H,W,3] and matrices [T, J] → what a page can carry in its own text."""
 
 from __future__ import annotations
 
@@ -10,12 +10,16 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+FloatArray = npt.NDArray[np.floating[Any]]
 CLIP_BYTES = 2_700_000
 """What the pictures of one clip may take; in base64 a third more, so two clips stay well below 10 MB."""
 
 # Longest side and WebP quality, best first. Sharp pictures of half the size say more than large blurred ones.
 LADDER = ((320, 75), (320, 55), (256, 55), (208, 50), (160, 45), (128, 40), (96, 35), (64, 30))
 _SAMPLE = 8
+MOST = 640
+"""Rows and columns of a matrix that are kept: more than a screen shows of one heatmap."""
+_DECADES = 6
 
 
 def embed_frames(
@@ -131,3 +135,48 @@ def _encode(frames: npt.NDArray[np.uint8], rung: tuple[int, int], codec: str) ->
             "write the scores without the page, or install another version of PyAV."
         )
     return pictures
+
+
+def embed_matrix(values: FloatArray, bits: int) -> dict[str, Any]:
+    """The matrix [T, J] as 8- or 16-bit steps between its least and its greatest value, in base64.
+
+    Where most of what is not 0 lies below a fiftieth of the greatest value (coverage of a long demo), steps
+    are taken in the logarithm over at most six decades, and the page says so. A side above `MOST` is thinned
+    to `MOST` evenly chosen rows or columns: cells stay exact, some are left out.
+
+    >>> heat = embed_matrix(np.array([[0.0, 0.5], [0.25, 1.0]]), bits=8)
+    >>> from base64 import b64decode
+    >>> heat["low"], heat["high"], heat["log"], list(b64decode(heat["data"]))
+    (0.0, 1.0, False, [0, 128, 64, 255])
+    """
+    kept = values[np.ix_(kept_indices(values.shape[0]), kept_indices(values.shape[1]))].astype(np.float64)
+    low, high = float(kept.min()), float(kept.max())
+    positive = kept[kept > 0]
+    log = bool(low >= 0 and positive.size and (positive < high / 50).mean() > 0.5)
+    if log:
+        low = max(float(positive.min()), high * 10.0**-_DECADES)
+        kept = np.log(np.maximum(kept, low) / low) / np.log(high / low)
+    else:
+        # Halves first: the difference of two very large numbers of either sign would overflow.
+        kept = (kept / 2 - low / 2) / (high / 2 - low / 2) if high > low else np.zeros_like(kept)
+    steps = np.rint(kept * (2**bits - 1)).astype(f"<u{bits // 8}")
+    return {
+        "rows": steps.shape[0],
+        "columns": steps.shape[1],
+        "bits": bits,
+        "low": low,
+        "high": high,
+        "log": log,
+        "data": b64encode(steps.tobytes()).decode("ascii"),
+    }
+
+
+def kept_indices(count: int) -> npt.NDArray[np.int64]:
+    """Which of `count` rows or columns the page keeps; the page's script counts in the same way.
+
+    >>> kept_indices(3).tolist(), len(kept_indices(1000)), int(kept_indices(1000)[-1])
+    ([0, 1, 2], 640, 999)
+    """
+    kept = min(count, MOST)
+    # Whole numbers, rounded half up: JavaScript's Math.round and NumPy's differ on halves of floats.
+    return (2 * np.arange(kept) * (count - 1) + max(kept - 1, 1)) // (2 * max(kept - 1, 1))

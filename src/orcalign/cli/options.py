@@ -1,0 +1,97 @@
+"""Every field of a run's config as an option: for tyro, which reads types, defaults and help from classes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Annotated, Any, get_type_hints
+
+import tyro
+
+
+def value_of(option: str, words: Sequence[str]) -> str | None:
+    """What was typed after an option, if it was.
+
+    >>> value_of("--task", ["train", "--task", "nav2d"]), value_of("--task", ["--task=push"]), value_of("--task", [])
+    ('nav2d', 'push', None)
+    """
+    for k, word in enumerate(words):
+        if word == option and k + 1 < len(words):
+            return words[k + 1]
+        if word.startswith(f"{option}="):
+            return word.partition("=")[2]
+    return None
+
+
+def typed_fields(words: Sequence[str]) -> list[str]:
+    """The fields of the config whose options were typed, whatever their values: those are the user's.
+
+    >>> typed_fields(["train", "--steps=3", "--no-calibrated", "--frame_size", "64"])
+    ['steps', 'reward.calibrated', 'collect.frame_size']
+    """
+    from orcalign.training.config_mapping import field_types
+
+    named = {word.partition("=")[0].replace("_", "-") for word in words if word.startswith("--")}
+    # No two sections have a field of the same name.
+    options = {
+        field: field.rpartition(".")[2].replace("_", "-") for field in field_types() if field != "recipe"
+    }
+    return [field for field, name in options.items() if {f"--{name}", f"--no-{name}"} & named]
+
+
+def at(config: Any, field: str) -> Any:
+    """The value of a field by its dotted name."""
+    for name in field.split("."):
+        config = getattr(config, name)
+    return config
+
+
+def unchecked(kind: Any, plain: Mapping[str, Any]) -> Any:
+    """The same settings in classes without rules: tyro would put what they raise into a box with its own words."""
+    from orcalign.training.config_mapping import is_section, section_class
+
+    hints, values, sections = get_type_hints(kind), dict(plain), {}
+    for name, hint in hints.items():
+        value = values.get(name)
+        if is_section(hint):
+            inner = section_class(name, hint, value or {})
+            values[name] = sections[name] = unchecked(inner, value or {})
+            hints[name] = type(values[name])
+        elif name == "recipe":
+            # The command has an option of that name, which does more.
+            hints[name] = Annotated[hint, tyro.conf.Fixed, tyro.conf.Suppress]
+        if isinstance(value, list):
+            values[name] = tuple(value)
+        elif isinstance(value, str) and hasattr(hint, "parse"):
+            values[name] = hint.parse(value)
+    body = {
+        "__post_init__": lambda self: None,
+        "__doc__": str(kind.__doc__).partition("\n\n")[0],
+        "__annotations__": hints,
+        **sections,
+    }
+    made: Any = dataclass(frozen=True)(type(kind.__name__, (kind,), body))
+    return made(**values)
+
+
+def text_settings() -> Any:
+    """Tells tyro how settings are typed that are one text each, such as 1.0:0.25."""
+    from orcalign.checks import Ramp, Scale
+
+    registry = tyro.constructors.ConstructorRegistry()
+
+    @registry.primitive_rule
+    def rule(info: tyro.constructors.PrimitiveTypeInfo) -> Any:
+        kind: Any = info.type
+        if kind not in (Ramp, Scale):
+            return None
+        return tyro.constructors.PrimitiveConstructorSpec(
+            nargs=1,
+            metavar="X[:Y]" if kind is Ramp else "first|none|X",
+            # What cannot be parsed is for the config to refuse, in its own words.
+            instance_from_str=lambda words: words[0],
+            is_instance=lambda value: isinstance(value, (kind, str)),
+            str_from_instance=lambda value: [str(value)],
+        )
+
+    return registry
