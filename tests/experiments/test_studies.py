@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from experiments.tiny_studies import plan_tiny, tiny_study
 
-from orcalign.costs.objects.object_model import SCALE
+from orcalign.costs.objects.view import SCALE
 from orcalign.envs import HELD_OUT_TASKS, PAPER_TASKS
 from orcalign.experiments import planning
 from orcalign.experiments.planning import cell_key, plan_study

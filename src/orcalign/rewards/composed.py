@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from orcalign.matching.match import FloatArray
 from orcalign.rewards.base import Array, Evidence, Moment, Need, Reward, Rollout, State, Stream
+from orcalign.rewards.stream import ComposedStream
 
 if TYPE_CHECKING:
     from orcalign.rewards.description import Kit
@@ -156,49 +157,6 @@ class Composed(Reward):
         if not self._several:
             return episodes
         return [one.under(f"{self._observer[part]}.") for one in episodes]
-
-
-@final
-class ComposedStream:
-    """One step at a time, by the streams of the parts."""
-
-    def __init__(self, reward: Composed) -> None:
-        self._reward = reward
-        # A part that pays nothing now may still guide.
-        self._streams = [
-            part.stream() if reward.pays(k) or reward.guides(k) else None
-            for k, part in enumerate(reward.parts)
-        ]
-
-    @property
-    def guide(self) -> npt.NDArray[np.float32]:
-        """[K], part after part."""
-        there = [
-            one.guide for k, one in enumerate(self._streams) if one is not None and self._reward.guides(k)
-        ]
-        return np.concatenate([np.zeros(0, np.float32), *there])
-
-    @property
-    def followed(self) -> dict[str, float]:
-        """As the parts say, the first of them first."""
-        there = [one.followed for one in self._streams if one is not None]
-        return {name: value for one in reversed(there) for name, value in one.items()}
-
-    def push(
-        self,
-        frame: npt.NDArray[np.uint8] | None = None,
-        state: Array | None = None,
-        action: Array | None = None,
-    ) -> float:
-        """The reward of a step. Where a part raises, those before it have gone on: reset then."""
-        paid = [None if one is None else np.float64(one.push(frame, state, action)) for one in self._streams]
-        return float(self._reward.combine(paid))  # type: ignore[arg-type]
-
-    def reset(self, state: Array | None = None) -> None:
-        """Begin a new episode."""
-        for one in self._streams:
-            if one is not None:
-                one.reset(state)
 
 
 @final

@@ -85,3 +85,26 @@ def check_shape(demo: Demo, height: int, width: int) -> None:
             f"The learner's frames are {width}x{height} pixels and the demo's {demo_width}x{demo_height}: "
             "pictures of different shape cannot be compared, so crop both to one shape."
         )
+
+
+def check_costs(raw_costs: Sequence[npt.NDArray[Any]], demos: Sequence[Demo], batched: bool = False) -> None:
+    """Refuse costs that are not [T, J] of one episode, or [B, T, J] of several, for each of the demos.
+
+    >>> check_costs([np.zeros((7, 4))], [Demo(np.zeros((4, 8, 8, 3), np.uint8))])
+    """
+    shape = "[B, T, J]" if batched else "[T, J]"
+    if len(raw_costs) != len(demos):
+        raise ValueError(
+            f"there are {len(raw_costs)} cost arrays for {len(demos)} demos; give one {shape} for each demo."
+        )
+    for k, (cost, demo) in enumerate(zip(raw_costs, demos, strict=True)):
+        if cost.ndim != 2 + batched or cost.shape[-1] != len(demo):
+            raise ValueError(
+                f"the costs against demo {k} have shape {cost.shape}; they must be {shape} "
+                f"with J = {len(demo)}, that demo's frames."
+            )
+    if len({cost.shape[:-1] for cost in raw_costs}) > 1:
+        shapes = ", ".join(str(cost.shape) for cost in raw_costs)
+        raise ValueError(
+            f"the costs have shapes {shapes}; all demos must be compared with the same episodes."
+        )

@@ -18,6 +18,7 @@ from orcalign.rewards.demos import check_shape
 from orcalign.rewards.settings import RewardSettings
 
 if TYPE_CHECKING:
+    from orcalign.rewards.composed import Composed
     from orcalign.rewards.description import SharedModel
 
 
@@ -114,3 +115,46 @@ class VideoStream:
             tracker.reset()
             recent.clear()
         self._eye = self._first = None
+
+
+@final
+class ComposedStream:
+    """One step at a time, by the streams of the parts."""
+
+    def __init__(self, reward: Composed) -> None:
+        self._reward = reward
+        # A part that pays nothing now may still guide.
+        self._streams = [
+            part.stream() if reward.pays(k) or reward.guides(k) else None
+            for k, part in enumerate(reward.parts)
+        ]
+
+    @property
+    def guide(self) -> npt.NDArray[np.float32]:
+        """[K], part after part."""
+        there = [
+            one.guide for k, one in enumerate(self._streams) if one is not None and self._reward.guides(k)
+        ]
+        return np.concatenate([np.zeros(0, np.float32), *there])
+
+    @property
+    def followed(self) -> dict[str, float]:
+        """As the parts say, the first of them first."""
+        there = [one.followed for one in self._streams if one is not None]
+        return {name: value for one in reversed(there) for name, value in one.items()}
+
+    def push(
+        self,
+        frame: npt.NDArray[np.uint8] | None = None,
+        state: Array | None = None,
+        action: Array | None = None,
+    ) -> float:
+        """The reward of a step. Where a part raises, those before it have gone on: reset then."""
+        paid = [None if one is None else np.float64(one.push(frame, state, action)) for one in self._streams]
+        return float(self._reward.combine(paid))  # type: ignore[arg-type]
+
+    def reset(self, state: Array | None = None) -> None:
+        """Begin a new episode."""
+        for one in self._streams:
+            if one is not None:
+                one.reset(state)

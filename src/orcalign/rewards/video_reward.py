@@ -16,7 +16,7 @@ from orcalign.matching.costs import context as in_context
 from orcalign.matching.match import FloatArray
 from orcalign.matching.pooling import pool_rewards
 from orcalign.rewards.base import Array, Evidence, Moment, Reward, Rollout, State
-from orcalign.rewards.demos import DemoLike, as_demos, check_render, check_shape
+from orcalign.rewards.demos import DemoLike, as_demos, check_costs, check_render, check_shape
 from orcalign.rewards.description import Kit, SharedModel
 from orcalign.rewards.explanation import Explanation, Story, VideoMatch
 from orcalign.rewards.measured import Measured
@@ -194,7 +194,7 @@ class VideoReward(Reward):
 
     def score_costs(self, raw_costs: Sequence[FloatArray]) -> VideoMatch:
         """Match one episode by its raw costs [T, J], one matrix per demo."""
-        self._check_costs(raw_costs)
+        check_costs(raw_costs, self.demos)
         costs = tuple(self._with_context(cost) for cost in raw_costs)
         method, settings = matcher(self.settings.matcher), self.matcher_settings
         matches = tuple(method(cost, **own) for cost, own in zip(costs, settings, strict=True))
@@ -211,11 +211,10 @@ class VideoReward(Reward):
         k = result.demo if demo is None else demo
         if not 0 <= k < len(self.demos):
             raise ValueError(f"demo is {k}; there are {len(self.demos)}, counted from 0.")
-        return tell(
-            result.raw_costs[k],
-            orca(result.costs[k], **self._measured.settings_of("orca")[k]),
-            self._between(k),
-        )
+        match = orca(result.costs[k], **self._measured.settings_of("orca")[k])
+        # How far the demo's frames are apart is estimated where nobody has had to see frames yet.
+        between = None if self._model.made is None else self._model.made.between(k)
+        return tell(result.raw_costs[k], match, between)
 
     def relabel(
         self, raw_costs: npt.ArrayLike | Sequence[npt.ArrayLike], lengths: npt.ArrayLike | None = None
@@ -291,8 +290,7 @@ class VideoReward(Reward):
         pool "max".
         """
         check_streams(self.settings, len(self.demos))
-        settings = self.settings
-        return VideoStream(self._model, settings, self.matcher_settings)
+        return VideoStream(self._model, self.settings, self.matcher_settings)
 
     def explain(self, evidence: Evidence) -> Explanation:
         """The match of an episode by its costs, and its story."""
@@ -330,35 +328,12 @@ class VideoReward(Reward):
         return batches, lengths
 
     def _matches(self, batches: Sequence[FloatArray], lengths: npt.ArrayLike | None) -> list[Match]:
-        self._check_costs(batches, batched=True)
+        check_costs(batches, self.demos, batched=True)
         method = matcher(self.settings.matcher)
         return [
             method(self._with_context(cost, lengths), lengths=lengths, **settings)
             for cost, settings in zip(batches, self.matcher_settings, strict=True)
         ]
 
-    def _between(self, demo: int) -> FloatArray | None:
-        """Costs [J, J] of a demo's frames to one another; None where nobody has had to see frames yet."""
-        return self._model.get().between(demo) if self._model.made else None
-
     def _with_context(self, cost: npt.ArrayLike, lengths: npt.ArrayLike | None = None) -> FloatArray:
         return in_context(cost, self.settings.context, self.settings.direction, lengths=lengths)
-
-    def _check_costs(self, raw_costs: Sequence[npt.NDArray[Any]], batched: bool = False) -> None:
-        shape = "[B, T, J]" if batched else "[T, J]"
-        if len(raw_costs) != len(self.demos):
-            raise ValueError(
-                f"there are {len(raw_costs)} cost arrays for {len(self.demos)} demos; "
-                f"give one {shape} for each demo."
-            )
-        for k, (cost, demo) in enumerate(zip(raw_costs, self.demos, strict=True)):
-            if cost.ndim != 2 + batched or cost.shape[-1] != len(demo):
-                raise ValueError(
-                    f"the costs against demo {k} have shape {cost.shape}; they must be {shape} "
-                    f"with J = {len(demo)}, that demo's frames."
-                )
-        if len({cost.shape[:-1] for cost in raw_costs}) > 1:
-            shapes = ", ".join(str(cost.shape) for cost in raw_costs)
-            raise ValueError(
-                f"the costs have shapes {shapes}; all demos must be compared with the same episodes."
-            )
