@@ -137,7 +137,7 @@ def test_python_in_the_documents_runs(page, drawn, tmp_path):
 
 def commands_of(page):
     """Command and options of every `orcalign` line of a page, and where one names another in its text."""
-    text = page.read_text().replace("\\\n", " ")
+    text = page.read_text().replace("\\\n", " ").replace("\t", "    ").replace("$(BIN)/", "")
     shown = re.findall(r"^ {4}(?:.*\s)?(orcalign [a-z].*)$", text, re.MULTILINE)
     told = re.findall(r"`(orcalign [a-z][^`]*)`", re.sub(r"\n(?=\S)", " ", text))
     for line in (*shown, *told):
@@ -150,7 +150,7 @@ def test_commands_in_the_documents_have_their_options(capsys):
     from orcalign.cli import main
 
     known = {}
-    for page in [*ROOT.glob("*.md"), *PAGES[1:]]:
+    for page in [ROOT / "Makefile", *ROOT.glob("*.md"), *PAGES[1:]]:
         if page.name == "CHANGELOG.md":
             continue
         for command, options in commands_of(page):
