@@ -33,7 +33,7 @@ debian:
 demo: $(VENV)/.ready debian ## From one video to a policy, ending in a page to open
 	$(BIN)/python examples/clips.py runs/demo
 	$(BIN)/orcalign score runs/demo/demo.mp4 runs/demo/good.mp4 runs/demo/stalls.mp4 runs/demo/skips.mp4 \
-		--method orca,temporal_ot,dtw --calibrated --json runs/demo/scores.json --report runs/demo/report.html
+		--matcher orca,temporal_ot,dtw --calibrated --json runs/demo/scores.json --report runs/demo/report.html
 	@if [ -f runs/demo/door-close/config.yaml ]; then $(BIN)/orcalign train --resume runs/demo/door-close; \
 	else $(BIN)/orcalign train --task door-close --steps 6000 --eval-every 2000 --out runs/demo/door-close; fi
 
