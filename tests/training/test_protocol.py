@@ -9,11 +9,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from orcalign.report.run_page import run_page
 from training.small_runs import SMALL, assert_same, resume_to_end, run_to_end
 
 from orcalign import config, load_policy
 from orcalign.envs import eval_seed, make
+from orcalign.report.training_run import run_page
 from orcalign.training import RunFolder, Training, start_run
 from orcalign.training.run_folder import run_reward
 
@@ -69,6 +69,7 @@ KILLER = """
 import os, signal, sys
 sys.path.insert(0, {tests!r})
 from training.test_protocol import tiny_config
+from orcalign.report.training_run import run_page
 from orcalign.training import RunFolder, Training, start_run
 if __name__ == "__main__":
     run = start_run(tiny_config({kind!r}), sys.argv[1])

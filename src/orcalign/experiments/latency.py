@@ -18,7 +18,7 @@ import numpy.typing as npt
 from orcalign.experiments.statistics import mean_and_error
 from orcalign.experiments.tables import paper_table
 from orcalign.files import write_file
-from orcalign.training.recipes import RECIPES
+from orcalign.training.presets import RECIPES
 
 DEMO_FRAMES = 100
 LENGTHS = (100, 300)

@@ -20,7 +20,7 @@ from orcalign.experiments.statistics import (
     probability_of_improvement,
     with_interval,
 )
-from orcalign.training.recipes import RECIPES
+from orcalign.training.presets import RECIPES
 
 AVERAGE = "average"
 
