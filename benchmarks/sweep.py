@@ -19,10 +19,10 @@ from typing import Any
 from benchmarks.timing import machine, store
 from orcalign import __version__
 from orcalign.experiments.cells import CellFolder
-from orcalign.experiments.local import LocalBackend
 from orcalign.experiments.planning import Plan, plan_study
 from orcalign.experiments.study import Budget, Study, find_study
 from orcalign.experiments.sweep import SweepSettings, read_progress, sweep_study
+from orcalign.experiments.worker import LocalBackend
 
 BARE = """
 import sys, time

@@ -14,7 +14,7 @@ from cli.small_commands import refused, two_stages
 from orcalign.cli import main
 from orcalign.rewards import load_reward
 from orcalign.training import RunFolder
-from orcalign.training.evaluation import read_shown
+from orcalign.training.episode import read_shown
 from orcalign.training.presets import config
 from orcalign.video import read_video
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from experiments.tiny_studies import sweep_here, tiny_study
 
-from orcalign.experiments.cells import CellFolder, FolderLock
+from orcalign.experiments.cells import CellFolder, folder_lock
 from orcalign.experiments.planning import Plan, plan_study
 
 RECIPES = ("orca_progress", "orca_np", "temporal_ot", "ot", "dtw")
@@ -38,5 +38,5 @@ def running(plan: Plan, out: Path) -> Iterator[None]:
     cell.run.mkdir(parents=True, exist_ok=True)
     (cell.run / "config.yaml").write_text("task: nav2d\n")
     (cell.run / "metrics.jsonl").write_text('{"kind": "episode", "step": 60}\n')
-    with FolderLock(cell.lock_file, "the cell"):
+    with folder_lock(cell.lock_file, "the cell"):
         yield

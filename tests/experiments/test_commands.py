@@ -15,7 +15,7 @@ from orcalign.experiments.live import SweepView
 from orcalign.experiments.study import STUDIES
 from orcalign.experiments.sweep import read_progress
 from orcalign.matching import MATCHERS
-from orcalign.training.recipes import RECIPES
+from orcalign.training.presets import RECIPES
 
 YAML = """
 axes: {recipe: [temporal_ot, orca], task: [nav2d]}

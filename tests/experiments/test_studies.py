@@ -15,8 +15,7 @@ from orcalign.experiments.planning import cell_key, plan_study
 from orcalign.experiments.study import AXES, STUDIES, Budget, Study, find_study, parse_only
 from orcalign.experiments.tables import paper_table
 from orcalign.training.config_mapping import to_mapping
-from orcalign.training.presets import config
-from orcalign.training.recipes import RECIPES
+from orcalign.training.presets import RECIPES, config
 
 TRAINING = [name for name in STUDIES if find_study(name).kind == "training"]
 ROOT = Path(__file__).parents[2]

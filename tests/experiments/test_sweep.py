@@ -14,11 +14,10 @@ from experiments.small_numbers import numbers_of
 from experiments.tiny_studies import SETTINGS, plan_tiny, sweep_here, tiny_study
 
 from orcalign.experiments import sweep as sweep_module
-from orcalign.experiments.cells import CellFolder, FolderInUseError, FolderLock
-from orcalign.experiments.local import LocalBackend
+from orcalign.experiments.cells import CellFolder, FolderInUseError, folder_lock
 from orcalign.experiments.planning import plan_study
 from orcalign.experiments.sweep import SweepSettings, read_progress, recall, sweep_study
-from orcalign.experiments.worker import Answer, JobOrder, run_job
+from orcalign.experiments.worker import Answer, JobOrder, LocalBackend, run_job
 from orcalign.training import RunFolder
 from orcalign.training.checkpoint import Checkpoints
 from orcalign.training.start import start_run
@@ -208,7 +207,7 @@ def test_a_sweep_that_is_asked_to_stop_saves(tmp_path):
 def test_two_sweeps_do_not_meet(tmp_path):
     plan = plan_tiny(recipes=("orca_np",))
     with (
-        FolderLock(tmp_path / "sweep.lock", "x"),
+        folder_lock(tmp_path / "sweep.lock", "x"),
         pytest.raises(FolderInUseError, match=rf"is in use by process {os.getpid()} on .*--wait"),
     ):
         sweep_here(plan, tmp_path)
@@ -216,14 +215,14 @@ def test_two_sweeps_do_not_meet(tmp_path):
 
 def test_a_lock_is_waited_for(tmp_path):
     code = (
-        "import sys, time; from pathlib import Path; from orcalign.experiments.cells import FolderLock\n"
-        "with FolderLock(Path(sys.argv[1]), 'x'):\n  print('held', flush=True)\n  time.sleep(1)"
+        "import sys, time; from pathlib import Path; from orcalign.experiments.cells import folder_lock\n"
+        "with folder_lock(Path(sys.argv[1]), 'x'):\n  print('held', flush=True)\n  time.sleep(1)"
     )
     other = subprocess.Popen([sys.executable, "-c", code, str(tmp_path / "lock")], stdout=subprocess.PIPE)
     assert other.stdout.readline() == b"held\n"
-    with pytest.raises(FolderInUseError, match=f"process {other.pid}"), FolderLock(tmp_path / "lock", "x"):
+    with pytest.raises(FolderInUseError, match=f"process {other.pid}"), folder_lock(tmp_path / "lock", "x"):
         pass
-    with FolderLock(tmp_path / "lock", "x", wait_seconds=30):
+    with folder_lock(tmp_path / "lock", "x", wait_seconds=30):
         other.stdout.close()
         assert other.wait(5) == 0
 

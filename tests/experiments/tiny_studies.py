@@ -1,9 +1,9 @@
 """Studies whose runs take a second: nav2d, tiny networks."""
 
-from orcalign.experiments.local import LocalBackend
 from orcalign.experiments.planning import plan_study
 from orcalign.experiments.study import Budget, Study
 from orcalign.experiments.sweep import SweepSettings, sweep_study
+from orcalign.experiments.worker import LocalBackend
 
 SETTINGS = {
     "agent.hidden": 16,

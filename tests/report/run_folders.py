@@ -16,8 +16,7 @@ from orcalign.envs import expert_return, make_expert
 from orcalign.rewards import Evidence
 from orcalign.training import RunFolder, Training, start_run
 from orcalign.training.collector import Order
-from orcalign.training.episode import PlayedEpisode
-from orcalign.training.evaluation import read_shown
+from orcalign.training.episode import PlayedEpisode, read_shown
 from orcalign.training.presets import config
 
 TASK = "nav2d"

@@ -25,7 +25,7 @@ from orcalign.envs import rollout_expert, train_seed
 from orcalign.report.training_run import run_page, write_report
 from orcalign.rewards import Evidence, Moment, Rollout, Staged
 from orcalign.training import RunFolder, load_policy, train
-from orcalign.training.evaluation import keep_shown
+from orcalign.training.episode import keep_shown
 from orcalign.training.presets import config
 from orcalign.training.run_folder import run_reward, save_reward_state
 from orcalign.training.start import start_run

@@ -52,10 +52,10 @@ def resume_to_end(folder: Path, workers=0) -> RunFolder:
 
 def what_counts(run: RunFolder):
     """Weights bit by bit, and metrics without the time they took."""
-    checkpoint = Checkpoints(run.path / "checkpoints").latest()
-    tensors = {name: value.numpy().tobytes() for name, value in checkpoint.tensors.items()}
+    state, tensors = Checkpoints(run.path / "checkpoints").latest()
+    tensors = {name: value.numpy().tobytes() for name, value in tensors.items()}
     records = [{k: v for k, v in record.items() if k != "timing"} for record in run.records()]
-    state = {k: v for k, v in checkpoint.state.items() if k not in ("metrics_bytes",)}
+    state = {k: v for k, v in state.items() if k not in ("metrics_bytes",)}
     return tensors, json.dumps(records), json.dumps(state, sort_keys=True)
 
 

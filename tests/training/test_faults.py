@@ -43,7 +43,7 @@ def test_an_environment_that_goes_wrong(tmp_path, fault, words):
     with pytest.raises(CollectorError, match=words):
         training.go()
     training.close()
-    assert Checkpoints(run.path / "checkpoints").latest().state["learner"]["steps"] > 0
+    assert Checkpoints(run.path / "checkpoints").latest()[0]["learner"]["steps"] > 0
 
 
 def test_a_collector_process_hands_its_error_over(tmp_path, monkeypatch):
@@ -104,7 +104,7 @@ def test_a_full_disk_leaves_the_last_checkpoint(tmp_path, monkeypatch):
     monkeypatch.undo()
     from training.small_runs import assert_same
 
-    assert Checkpoints(run.path / "checkpoints").latest().state["learner"]["steps"] < 420
+    assert Checkpoints(run.path / "checkpoints").latest()[0]["learner"]["steps"] < 420
     assert_same(whole, resume_to_end(run.path))
 
 
@@ -124,8 +124,8 @@ def test_a_loss_that_is_not_a_number(tmp_path):
     with pytest.raises(DivergedError, match=r"critic_loss is nan after \d+ steps.*--learning-rate"):
         training.go(spoil)
     training.close()
-    found = Checkpoints(run.path / "checkpoints").latest()
-    assert all(bool(value.isfinite().all()) for value in found.tensors.values() if value.is_floating_point())
+    _, tensors = Checkpoints(run.path / "checkpoints").latest()
+    assert all(bool(value.isfinite().all()) for value in tensors.values() if value.is_floating_point())
 
 
 def test_a_folder_in_use_is_not_touched(tmp_path):

@@ -13,7 +13,7 @@ from orcalign.rewards import Rollout
 from orcalign.training import LoadedPolicy, load_policy, start_run
 from orcalign.training.checkpoint import Checkpoints, read_arrays
 from orcalign.training.collector import Order, rescale
-from orcalign.training.evaluation import read_shown
+from orcalign.training.episode import read_shown
 from orcalign.training.players import make_collector
 from orcalign.training.policy import policy_parts
 
@@ -60,7 +60,7 @@ def test_it_acts_as_the_evaluation_did(run, which):
 
 
 def test_the_last_policy_is_that_of_the_last_checkpoint(run):
-    tensors = Checkpoints(run.path / "checkpoints").latest().tensors
+    _, tensors = Checkpoints(run.path / "checkpoints").latest()
     for name, weight in policy_parts(*read_arrays(run.path / "policy-last.safetensors"))[0].items():
         np.testing.assert_array_equal(weight, tensors[f"agent/{name}"])
 

@@ -69,6 +69,7 @@ KILLER = """
 import os, signal, sys
 sys.path.insert(0, {tests!r})
 from training.test_protocol import tiny_config
+from orcalign.report.training_run import run_page
 from orcalign.training import RunFolder, Training, start_run
 if __name__ == "__main__":
     run = start_run(tiny_config({kind!r}), sys.argv[1])

@@ -18,7 +18,7 @@ def matchers() -> None:
 
 def recipes() -> None:
     """List the recipes: reward, agent and collection settings that `orcalign train --recipe` and studies name."""
-    from orcalign.training.recipes import RECIPES
+    from orcalign.training.presets import RECIPES
 
     table = Table("name", "in tables", "what it does", box=None, padding=(0, 2, 0, 0))
     for name, recipe in RECIPES.items():

@@ -96,7 +96,7 @@ def _backend(name: str, folder: Path, jobs: int, workers: int, device: str) -> C
         from orcalign.experiments.ray_backend import RayBackend
 
         return lambda: RayBackend(folder, jobs, cpus=1 + workers, gpus=1 if device == "cuda" else 0)
-    from orcalign.experiments.local import LocalBackend
+    from orcalign.experiments.worker import LocalBackend
 
     return lambda: LocalBackend(folder, jobs)
 

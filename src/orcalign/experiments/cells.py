@@ -7,8 +7,9 @@ import json
 import os
 import socket
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from types import TracebackType
 from typing import Any
 
 from orcalign import __version__
@@ -20,12 +21,7 @@ TAIL = 65_536
 
 
 class CellFolder:
-    """OUT/cells/KEY: `run/` is the run, `done.json` its result.
-
-    Args:
-        out: the folder of the sweep.
-        key: of the cell.
-    """
+    """OUT/cells/KEY: `run/` is the run, `done.json` its result."""
 
     def __init__(self, out: Path, key: str) -> None:
         self.key = key
@@ -50,13 +46,13 @@ class CellFolder:
 
     def write_done(self, result: dict[str, Any]) -> None:
         """Keep the result: from now on the cell is done."""
-        self._write(self.done_file, {"format": FORMAT, "orcalign": __version__, **result})
+        _write(self.done_file, {"orcalign": __version__, **result})
         self.failed_file.unlink(missing_ok=True)
 
     def write_failure(self, error: str, attempts: int) -> None:
         """Keep what went wrong."""
         self.path.mkdir(parents=True, exist_ok=True)
-        self._write(self.failed_file, {"format": FORMAT, "error": error, "attempts": attempts})
+        _write(self.failed_file, {"error": error, "attempts": attempts})
 
     def steps(self) -> int:
         """Agent steps of the run so far, from the last line of its metrics.
@@ -72,10 +68,6 @@ class CellFolder:
             return int(json.loads(lines[-1])["step"])
         except (OSError, ValueError, IndexError, KeyError):
             return 0
-
-    @staticmethod
-    def _write(path: Path, values: dict[str, Any]) -> None:
-        write_file(path, (json.dumps(values) + "\n").encode())
 
 
 def check_version(where: Path, version: str | None) -> None:
@@ -93,6 +85,10 @@ def check_version(where: Path, version: str | None) -> None:
         )
 
 
+def _write(path: Path, values: dict[str, Any]) -> None:
+    write_file(path, (json.dumps({"format": FORMAT, **values}) + "\n").encode())
+
+
 def _read(path: Path) -> dict[str, Any] | None:
     try:
         values = json.loads(path.read_text("utf-8"))
@@ -102,13 +98,13 @@ def _read(path: Path) -> dict[str, Any] | None:
         raise ValueError(
             f"{str(path)!r} cannot be read ({error}); delete it, and it is made again."
         ) from None
-    if not isinstance(values, dict) or values.get("format") != FORMAT:
-        found = values.get("format") if isinstance(values, dict) else None
+    found = values.get("format") if isinstance(values, dict) else None
+    if found != FORMAT:
         raise ValueError(
             f"{str(path)!r} has format {found}, and this version of orcalign reads {FORMAT}; "
             "use the version that wrote it, or delete it, and it is made again."
         )
-    return values
+    return dict(values)
 
 
 class FolderInUseError(OSError):
@@ -134,58 +130,49 @@ def is_held(path: Path) -> bool:
     return False
 
 
-class FolderLock:
+@contextmanager
+def folder_lock(path: Path, what: str, wait_seconds: float = 0.0, way_out: str = "") -> Iterator[None]:
     """Held from `with` to its end; the system lets go of it when its holder dies, however it dies.
 
     Args:
         path: the lock file; it stays behind, empty of meaning.
         what: names the folder in errors.
         wait_seconds: how long to wait for another holder; 0 does not.
+        way_out: what else to do, in errors.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     with FolderLock(Path(folder) / "lock", "here"):
-    ...         with FolderLock(Path(folder) / "lock", "here"):
+    ...     with folder_lock(Path(folder) / "lock", "here"):
+    ...         with folder_lock(Path(folder) / "lock", "here"):
     ...             pass
     Traceback (most recent call last):
     ...
     orcalign.experiments.cells.FolderInUseError: here is in use by process ...
     """
-
-    def __init__(self, path: Path, what: str, wait_seconds: float = 0.0, way_out: str = "") -> None:
-        self._path, self._what, self._wait, self._way_out = path, what, wait_seconds, way_out
-        self._handle = -1
-
-    def __enter__(self) -> FolderLock:
-        self._path.parent.mkdir(parents=True, exist_ok=True)
-        self._handle = os.open(self._path, os.O_RDWR | os.O_CREAT, 0o644)
-        until = time.monotonic() + self._wait
+    path.parent.mkdir(parents=True, exist_ok=True)
+    handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
+    try:
+        until = time.monotonic() + wait_seconds
         while True:
             try:
-                fcntl.flock(self._handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
                 break
             except BlockingIOError:
                 if time.monotonic() >= until:
-                    holder = self._holder()
-                    os.close(self._handle)
                     raise FolderInUseError(
-                        f"{self._what} is in use by {holder}; wait for it to end{self._way_out}."
+                        f"{what} is in use by {_holder(handle)}; wait for it to end{way_out}."
                     ) from None
                 time.sleep(min(0.2, max(0.0, until - time.monotonic())))
-        os.ftruncate(self._handle, 0)
-        os.pwrite(
-            self._handle, json.dumps({"process": os.getpid(), "machine": socket.gethostname()}).encode(), 0
-        )
-        return self
+        os.ftruncate(handle, 0)
+        os.pwrite(handle, json.dumps({"process": os.getpid(), "machine": socket.gethostname()}).encode(), 0)
+        yield
+    finally:
+        os.close(handle)
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        os.close(self._handle)
 
-    def _holder(self) -> str:
-        try:
-            about = json.loads(os.pread(self._handle, 4096, 0))
-            return f"process {about['process']} on {about['machine']}"
-        except (ValueError, KeyError, TypeError):
-            return "another process"
+def _holder(handle: int) -> str:
+    try:
+        about = json.loads(os.pread(handle, 4096, 0))
+        return f"process {about['process']} on {about['machine']}"
+    except (ValueError, KeyError, TypeError):
+        return "another process"

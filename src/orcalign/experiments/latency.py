@@ -18,7 +18,7 @@ import numpy.typing as npt
 from orcalign.experiments.statistics import mean_and_error
 from orcalign.experiments.tables import paper_table
 from orcalign.files import write_file
-from orcalign.training.recipes import RECIPES
+from orcalign.training.presets import RECIPES
 
 DEMO_FRAMES = 100
 LENGTHS = (100, 300)
@@ -43,35 +43,27 @@ def measure_latency(
         tell: is given notes for people.
     """
     from orcalign.encoders import make_encoder
+    from orcalign.envs import make_demo
     from orcalign.rewards import VideoReward
 
-    demo, *others = (_episode(task, seed) for seed in range(3))
+    demo, *others = (make_demo(task, seed)[0].frames for seed in range(3))
     made = make_encoder() if encoder is None else make_encoder(encoder)
     reward = VideoReward(_stretched(demo, DEMO_FRAMES), made)
     lengths: dict[str, Any] = {}
     for frames in LENGTHS:
         tell(f"rollouts of {frames} frames")
         clips = [_stretched(one, frames) for one in others]
-        encoding = _in_turn({"all": (made, clips)}, encoded)["all"]
+        encoding = _in_turn({"encoding": (made, clips)}, encoded)
         features = [made(clip) for clip in clips]
         costs = [reward.model.compare(one) for one in features]
         rewards = {name: reward.with_matcher(name) for name in NAMES}
         matching = _in_turn({name: (one.score_costs, costs) for name, one in rewards.items()}, rollouts)
-        scoring = _in_turn(
-            {
-                "distance": (reward.model.compare, features),
-                **{name: (one.score_features, features) for name, one in rewards.items()},
-            },
-            encoded,
-        )
-        matchers = {
-            name: {"matching": mean_and_error(matching[name]), "reward": mean_and_error(scoring[name])}
-            for name in NAMES
-        }
+        scored = {name: (one.score_features, features) for name, one in rewards.items()}
+        scoring = _in_turn({"distance": (reward.model.compare, features), **scored}, encoded)
         lengths[str(frames)] = {
-            "encoding": mean_and_error(encoding),
-            "distance": mean_and_error(scoring["distance"]),
-            "matchers": matchers,
+            **encoding,
+            "distance": scoring["distance"],
+            "matchers": {name: {"matching": matching[name], "reward": scoring[name]} for name in NAMES},
         }
     return {
         "format": FORMAT,
@@ -144,19 +136,15 @@ def _pair(pair: tuple[float, float | None], digits: int) -> str:
     return f"{mean:.{digits}f} ({error or 0:.{digits}f})"
 
 
-def _episode(task: str, seed: int) -> npt.NDArray[np.uint8]:
-    from orcalign.envs import make_demo
-
-    return make_demo(task, seed)[0].frames
-
-
 def _stretched(frames: npt.NDArray[np.uint8], length: int) -> npt.NDArray[np.uint8]:
     picked: npt.NDArray[np.uint8] = frames[np.linspace(0, len(frames) - 1, length).round().astype(int)]
     return picked
 
 
-def _in_turn(calls: dict[str, tuple[Callable[[Any], Any], list[Any]]], count: int) -> dict[str, list[float]]:
-    """Milliseconds of so many calls of each, which take turns: a busy moment should not hit one of them alone."""
+def _in_turn(
+    calls: dict[str, tuple[Callable[[Any], Any], list[Any]]], count: int
+) -> dict[str, tuple[float, float | None]]:
+    """Milliseconds of each over so many calls, which take turns: a busy moment should not hit one of them alone."""
     times: dict[str, list[float]] = {name: [] for name in calls}
     for k in range(-1, count):
         for name, (call, inputs) in calls.items():
@@ -164,4 +152,4 @@ def _in_turn(calls: dict[str, tuple[Callable[[Any], Any], list[Any]]], count: in
             call(inputs[k % len(inputs)])
             if k >= 0:  # the first compiles, and finds its memory
                 times[name].append(1000 * (time.perf_counter() - start))
-    return times
+    return {name: mean_and_error(found) for name, found in times.items()}

@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Callable
-from types import TracebackType
 
 from rich.console import Console, Group
 from rich.live import Live
@@ -21,6 +20,8 @@ LINE_SECONDS = 120.0
 """Between two lines of a log that say how far the runs are."""
 SHOWN = 4
 """Runs in such a line, at most."""
+STATES = ("done", "running", "failed")
+"""Of a run, as `Progress` has them; others are left."""
 
 
 class SweepView:
@@ -40,48 +41,41 @@ class SweepView:
             self._live.start()
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         if self._live is not None:
             self._live.stop()
 
     def __call__(self, progress: Progress) -> None:
         """Show it."""
+        # The pace is measured from when a job is first seen, so it is looked at each time.
+        now = summary(progress) + self._pace(progress)
+        far = [how_far(progress, key) for key in progress.running]
         if self._live is not None:
-            self._live.update(Group(*self._picture(progress)), refresh=True)
-        else:
-            self._say(progress)
-
-    def _say(self, progress: Progress) -> None:
-        events = {
-            **dict.fromkeys(progress.done, "done"),
-            **{key: f"failed: {error}" for key, error in progress.failed.items()},
-        }
+            lines = (Text(line) for line in (*far, now))
+            self._live.update(Group(_table(progress), *lines), refresh=True)
+            return
         if self._said is None:
             # What was there before is one line, however much it is.
             self._said = set(progress.done)
             self._line(summary(progress))
-        for key, text in events.items():
+        events = {key: f"failed: {error}" for key, error in progress.failed.items()}
+        for key, text in {**dict.fromkeys(progress.done, "done"), **events}.items():
             if key not in self._said:
                 self._said.add(key)
-                self._line(
-                    f"{len(progress.done)}/{len(progress.plan.jobs)} {name_of(progress.plan.jobs[key])}: {text}"
-                )
+                jobs = progress.plan.jobs
+                self._line(f"{len(progress.done)}/{len(jobs)} {name_of(jobs[key])}: {text}")
         if progress.retried > self._retried:
             self._retried = progress.retried
             self._line("a run failed and will be tried again")
-        # The pace is measured from when a job is first seen, so it is looked at each time.
-        pace = self._pace(progress)
-        if progress.running and self._clock() - self._spoke >= LINE_SECONDS:
+        if far and self._clock() - self._spoke >= LINE_SECONDS:
             self._spoke = self._clock()
-            shown = [how_far(progress, key) for key in list(progress.running)[:SHOWN]]
-            more = len(progress.running) - len(shown)
-            self._line("; ".join([*shown, *([f"and {more} more"] if more else []), summary(progress) + pace]))
+            more = [f"and {len(far) - SHOWN} more"] if len(far) > SHOWN else []
+            self._line("; ".join([*far[:SHOWN], *more, now]))
 
     def _pace(self, progress: Progress) -> str:
         """Speed and time left; what a run had done before it was taken up again is not this sweep's."""
-        steps = steps_now(progress)
+        steps = {key: progress.plan.jobs[key].config.steps for key in progress.done}
+        steps |= {key: CellFolder(progress.out, key).steps() for key in progress.running}
         for key, count in steps.items():
             self._steps_before.setdefault(key, count)
         now = sum(steps.values())
@@ -92,35 +86,19 @@ class SweepView:
     def _line(self, text: str) -> None:
         self.console.print(text, highlight=False, soft_wrap=True, markup=False)
 
-    def _picture(self, progress: Progress) -> list[Table | Text]:
-        table = Table(box=None, padding=(0, 2, 0, 0))
-        for heading in (progress.plan.study.columns.replace("+", ", "), "done", "running", "failed", "left"):
-            table.add_column(heading, justify="left" if not table.columns else "right")
-        counts: dict[str, Counter[str]] = {}
-        for key, cell in progress.plan.jobs.items():
-            counts.setdefault(label(cell.values, progress.plan.study.columns), Counter())[
-                state_of(progress, key)
-            ] += 1
-        for column, count in counts.items():
-            table.add_row(
-                column, *(str(count[name] or "·") for name in ("done", "running", "failed", "left"))
-            )
-        lines = [Text(how_far(progress, key)) for key in progress.running]
-        return [table, *lines, Text(f"{summary(progress)}{self._pace(progress)}")]
 
-
-def state_of(progress: Progress, key: str) -> str:
-    """done, running, failed or left."""
-    for state in ("done", "running", "failed"):
-        if key in getattr(progress, state):
-            return state
-    return "left"
-
-
-def steps_now(progress: Progress) -> dict[str, int]:
-    """Steps of every run that is done or goes on."""
-    steps = {key: progress.plan.jobs[key].config.steps for key in progress.done}
-    return steps | {key: CellFolder(progress.out, key).steps() for key in progress.running}
+def _table(progress: Progress) -> Table:
+    columns = progress.plan.study.columns
+    counts: dict[str, Counter[str]] = {}
+    for key, cell in progress.plan.jobs.items():
+        state = next((name for name in STATES if key in getattr(progress, name)), "left")
+        counts.setdefault(label(cell.values, columns), Counter())[state] += 1
+    table = Table(columns.replace("+", ", "), box=None, padding=(0, 2, 0, 0))
+    for name in (*STATES, "left"):
+        table.add_column(name, justify="right")
+    for column, count in counts.items():
+        table.add_row(column, *(str(count[name] or "·") for name in (*STATES, "left")))
+    return table
 
 
 def how_far(progress: Progress, key: str) -> str:

@@ -5,7 +5,6 @@ A cell is addressed by what decides its numbers, the effective config of its run
 
 from __future__ import annotations
 
-import dataclasses
 import hashlib
 import json
 from collections.abc import Iterable, Mapping, Sequence
@@ -60,19 +59,16 @@ def plan_study(
     """
     if study.kind != "training":
         raise ValueError(f"study {study.name!r} trains nothing; there is no grid of runs to plan.")
-    budget = study.budget(preset)
-    budget = replace(
-        budget,
-        steps=budget.steps if steps is None else steps,
-        seeds=budget.seeds if seeds is None else seeds,
-    )
+    told: dict[str, Any] = {n: v for n, v in (("steps", steps), ("seeds", seeds)) if v is not None}
+    budget = replace(study.budget(preset), **told)
     cells = []
     for values in study.cells(budget, only):
         config = _config(study, preset, budget.steps, values)
         cells.append(Cell(values, cell_key(config), config))
-    # The first of each, in order.
-    jobs = {cell.key: cell for cell in reversed(cells)}
-    return Plan(study, preset, budget, tuple(cells), dict(reversed(jobs.items())), dict(only or {}))
+    jobs: dict[str, Cell] = {}
+    for cell in cells:
+        jobs.setdefault(cell.key, cell)
+    return Plan(study, preset, budget, tuple(cells), jobs, dict(only or {}))
 
 
 def _config(study: Study, preset: str, steps: int, values: Values) -> TrainConfig:
@@ -121,8 +117,7 @@ def axis_settings(study: Study, name: str, value: str) -> Mapping[str, Any]:
 
 def cell_key(config: TrainConfig) -> str:
     """The address of a run: a hash of everything that decides its numbers."""
-    topics: dict[str, Any] = {one.name: getattr(config, one.name) for one in dataclasses.fields(config)}
-    del topics["recipe"]
+    topics = {name: value for name, value in vars(config).items() if name != "recipe"}
     plain = {name: _plain(value) if is_section(value) else value for name, value in topics.items()}
     if config.demo.demo:
         plain["demo"] = {**plain["demo"], "demo": [_content(path) for path in config.demo.demo]}

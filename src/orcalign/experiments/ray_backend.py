@@ -11,12 +11,12 @@ import secrets
 import shutil
 import tempfile
 import time
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 from orcalign.experiments.cells import CellFolder
 from orcalign.experiments.worker import Answer, JobOrder, attempt
+from orcalign.files import atomic_folder
 from orcalign.training.ray_players import connect, pack, unpack
 
 PROBE = "ray-probe"
@@ -59,8 +59,7 @@ class RayBackend:
     def submit(self, order: JobOrder) -> None:
         """Hand it to Ray, with what has been played if the folder is not shared."""
         parcel = None if self.shared else pack(CellFolder(self._out, order.key).path)
-        reference = self._task.remote(asdict(order), str(self._out), parcel, self._flag)
-        self._running[reference] = order
+        self._running[self._task.remote(order, str(self._out), parcel, self._flag)] = order
 
     def answer(self, timeout: float) -> Answer | None:
         """The next job that ended, also if its machine did."""
@@ -77,8 +76,13 @@ class RayBackend:
             said = " ".join(str(error).split())
             return Answer(order.key, error=f"the Ray task is gone ({type(error).__name__}: {said[:300]}).")
         if parcel is not None:
-            self._take_in(order.key, parcel)
-        return Answer(**answer)
+            # Whole or not at all; a lock file does not travel.
+            folder = CellFolder(self._out, order.key).path
+            folder.parent.mkdir(parents=True, exist_ok=True)
+            with atomic_folder(folder, replace=True) as part:
+                unpack(parcel, part)
+        found: Answer = answer
+        return found
 
     def stop(self) -> None:
         """Raise the flag that every job looks at after an episode."""
@@ -89,15 +93,6 @@ class RayBackend:
         for reference in self._running:
             self._ray.cancel(reference, force=True)
         self._ray.kill(self._flag)
-
-    def _take_in(self, key: str, parcel: bytes) -> None:
-        """Put a cell in its place, whole or not at all; the lock file stays the one that it was."""
-        folder = CellFolder(self._out, key).path
-        folder.parent.mkdir(parents=True, exist_ok=True)
-        from orcalign.files import atomic_folder
-
-        with atomic_folder(folder, replace=True) as part:
-            unpack(parcel, part)
 
     def _everybody_sees(self) -> bool:
         ray, word = self._ray, secrets.token_hex(8)
@@ -148,9 +143,7 @@ def sees(path: str, word: str) -> bool:
         return False
 
 
-def ray_job(
-    order: dict[str, Any], out: str, parcel: bytes | None, flag: Any
-) -> tuple[dict[str, Any], bytes | None]:
+def ray_job(order: JobOrder, out: str, parcel: bytes | None, flag: Any) -> tuple[Answer, bytes | None]:
     """What a task runs: the answer, and the cell if it has to travel."""
     import ray
 
@@ -161,23 +154,19 @@ def ray_job(
             asked[0], asked[1] = time.monotonic(), ray.get(flag.raised.remote())
         return bool(asked[1])
 
-    job = JobOrder(**order)
+    def answer(place: Path) -> Answer:
+        with order.log(place) as log, contextlib.redirect_stderr(log):
+            return attempt(place, order, stop)
+
     if parcel is None:
-        return _attempt(Path(out), job, stop), None
+        return answer(Path(out)), None
     place = Path(tempfile.mkdtemp(prefix="orcalign-"))
     try:
-        cell = CellFolder(place, job.key)
+        cell = CellFolder(place, order.key)
         unpack(parcel, cell.path)
-        answer = _attempt(place, job, stop)
+        found = answer(place)
         # A run that is at its end needs its episodes no more; they are most of its bytes.
         leave_out = ("episodes", "lock") if cell.done_file.is_file() else ("lock",)
-        return answer, pack(cell.path, leave_out)
+        return found, pack(cell.path, leave_out)
     finally:
         shutil.rmtree(place, ignore_errors=True)
-
-
-def _attempt(out: Path, order: JobOrder, stop: Any) -> dict[str, Any]:
-    cell = CellFolder(out, order.key)
-    cell.path.mkdir(parents=True, exist_ok=True)
-    with cell.log_file.open("a") as log, contextlib.redirect_stderr(log):
-        return asdict(attempt(out, order, stop))

@@ -14,7 +14,7 @@ from orcalign.checks import require
 from orcalign.experiments.cells import CellFolder, is_held
 from orcalign.experiments.planning import Cell, Plan
 from orcalign.experiments.statistics import Scores
-from orcalign.experiments.study import Study, Values, parts
+from orcalign.experiments.study import Study, Values, check_only, parts
 from orcalign.training.config import DemoConfig
 
 METRICS = {
@@ -57,9 +57,8 @@ class Result:
         if evaluation is None:
             return []
         if metric == "normalised":
-            if not self.expert_return:
-                return []
-            return [value / self.expert_return for value in evaluation["returns"]]
+            expert = self.expert_return
+            return [value / expert for value in evaluation["returns"]] if expert else []
         return [float(value) for value in evaluation[_EPISODES[metric]]]
 
     def score(self, metric: str, checkpoint: str = "last") -> float | None:
@@ -135,15 +134,9 @@ class StudyResults:
 
     def narrowed(self, only: Mapping[str, Sequence[str]]) -> StudyResults:
         """A part of it."""
-        axes = {name: self.labels(name) for name in self.cells[0].values} if self.cells else {}
-        for name, wanted in only.items():
-            require("axis", name, tuple(axes))
-            for value in wanted:
-                require(name, value, axes[name])
-        kept = [
-            cell for cell in self.cells if all(cell.values[name] in wanted for name, wanted in only.items())
-        ]
-        return replace(self, cells=tuple(kept), only={**self.only, **only})
+        check_only({name: self.labels(name) for name in self.cells[0].values}, only)
+        cells = (cell for cell in self.cells if all(cell.values[name] in only[name] for name in only))
+        return replace(self, cells=tuple(cells), only={**self.only, **only})
 
 
 def read_results(plan: Plan, out: Path) -> StudyResults:
@@ -228,11 +221,8 @@ def score_matrices(
             task = setting(result.values, columns)
             runs[label(result.values, columns)].setdefault(task, []).append(score)
     present = {name: tasks for name, tasks in runs.items() if tasks}
-    shared = [
-        task
-        for task in dict.fromkeys(task for tasks in present.values() for task in tasks)
-        if all(task in tasks for tasks in present.values())
-    ]
+    first = next(iter(present.values()), {})
+    shared = [task for task in first if all(task in tasks for tasks in present.values())]
     if not shared:
         return {}, 0
     matrices = {}

@@ -21,6 +21,7 @@ WHAT = "results of a study of orcalign"
 _STUDY = ("name", "summary", "rows", "columns", "source", "metric", "paper", "file")
 Key = tuple[str, ...]
 _EVALUATION = ("step", "returns", "successes", "coverages")
+_FACTS = ("seconds", "finished", "versions", "demo_hash", "expert_return")
 
 
 def save_results(runs: StudyResults, path: Path) -> None:
@@ -68,27 +69,17 @@ def _cell(runs: StudyResults, cell: StudyCell) -> dict[str, Any]:
         "command": runs.command(cell),
         "state": cell.state,
         "played": cell.played,
+        **({"error": cell.error} if cell.error else {}),
     }
-    if cell.error:
-        about["error"] = cell.error
     result = cell.result
     if result is None:
         return about
-    return {
-        **about,
-        "seconds": result.seconds,
-        "finished": result.finished,
-        "versions": result.versions,
-        "demo_hash": result.demo_hash,
-        "expert_return": result.expert_return,
-        "last": _evaluation(result.last),
-        "best": None if result.best is None else _evaluation(result.best),
-        "curve": result.curve,
-    }
-
-
-def _evaluation(record: dict[str, Any]) -> dict[str, Any]:
-    return {name: record[name] for name in _EVALUATION if name in record}
+    facts = {name: getattr(result, name) for name in _FACTS}
+    last, best = (
+        None if one is None else {name: one[name] for name in _EVALUATION if name in one}
+        for one in (result.last, result.best)
+    )
+    return {**about, **facts, "last": last, "best": best, "curve": result.curve}
 
 
 def is_results_file(name: str) -> bool:
@@ -164,11 +155,11 @@ def _read_cell(entry: dict[str, Any], axes: set[str]) -> StudyCell:
     )  # fmt: skip
     if entry["state"] != "done":
         return about
-    best, expert, versions = entry["best"], entry["expert_return"], entry["versions"]
+    expert, versions = entry["expert_return"], entry["versions"]
     result = Result(
         values,
         _read_evaluation(entry["last"]),
-        None if best is None else _read_evaluation(best),
+        None if entry["best"] is None else _read_evaluation(entry["best"]),
         [_row(row) for row in entry["curve"]],
         None if expert is None else float(expert),
         float(entry["seconds"]),
@@ -181,10 +172,8 @@ def _read_cell(entry: dict[str, Any], axes: set[str]) -> StudyCell:
 
 
 def _read_evaluation(record: dict[str, Any]) -> dict[str, Any]:
-    lists: dict[str, Any] = {
-        name: [float(value) for value in record[name]] for name in ("returns", "successes", "coverages")
-    }
-    return {"step": int(record["step"]), **lists}
+    step, *lists = _EVALUATION
+    return {step: int(record[step]), **{name: [float(value) for value in record[name]] for name in lists}}
 
 
 def _row(row: list[Any]) -> list[Any]:
@@ -225,14 +214,26 @@ def join_results(runs: StudyResults, others: Sequence[StudyResults]) -> StudyRes
             key = tuple(cell.values[name] for name in runs.cells[0].values)
             known = cells.get(key)
             if known is not None and known.result is not None:
-                if cell.result is not None and _numbers(known.result) != _numbers(cell.result):
+                mine, theirs = known.result, cell.result
+                if theirs is not None and (
+                    mine.episodes("return") != theirs.episodes("return") or mine.curve != theirs.curve
+                ):
                     raise ValueError(
                         f"{' '.join(key)} is done in {places[key]!r} and in {str(one.source)!r}, with other numbers; "
                         f"write one of the two anew without it: orcalign table STUDY --only ... --results FILE."
                     )
                 continue
             cells[key], places[key] = cell, str(one.source)
-    _require_one_version(cells, places)
+    made = {
+        cell.result.versions["orcalign"]: places[key]
+        for key, cell in cells.items()
+        if cell.result is not None
+    }
+    if len(made) > 1:
+        told = ", ".join(f"{version} in {place!r}" for version, place in made.items())
+        raise ValueError(
+            f"the runs were made by several versions of orcalign: {told}; their numbers do not belong into one table."
+        )
     axes = [_in_order(column) for column in zip(*cells, strict=True)]
     ordered = sorted(
         cells, key=lambda key: [values.index(value) for values, value in zip(axes, key, strict=True)]
@@ -265,20 +266,3 @@ def _require_same_budget(runs: StudyResults, other: StudyResults) -> None:
                 f"{what} of {str(runs.source)!r}: {mine}, of {str(other.source)!r}: {theirs}; only results of one "
                 f"study with one budget can be joined."
             )
-
-
-def _numbers(result: Result) -> tuple[list[float], list[list[Any]]]:
-    return result.episodes("return"), result.curve
-
-
-def _require_one_version(cells: dict[Key, StudyCell], places: dict[Key, str]) -> None:
-    versions = {
-        cell.result.versions["orcalign"]: places[key]
-        for key, cell in cells.items()
-        if cell.result is not None
-    }
-    if len(versions) > 1:
-        told = ", ".join(f"{version} in {place!r}" for version, place in versions.items())
-        raise ValueError(
-            f"the runs were made by several versions of orcalign: {told}; their numbers do not belong into one table."
-        )

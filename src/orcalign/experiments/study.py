@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from functools import cache
 from importlib import resources
 from pathlib import Path
@@ -112,10 +112,8 @@ class Study:
         axes = {**self.axes, **budget.axes}
         if "seed" not in axes and "demo_number" not in axes:
             axes["seed"] = tuple(str(seed) for seed in range(budget.seeds))
+        check_only(axes, only or {})
         for name, wanted in (only or {}).items():
-            require("axis", name, tuple(axes))
-            for value in wanted:
-                require(name, value, axes[name])
             axes[name] = tuple(value for value in axes[name] if value in wanted)
         for values in itertools.product(*axes.values()):
             yield dict(zip(axes, values, strict=True))
@@ -134,6 +132,14 @@ def require_axis(name: str) -> None:
             f"axis is {name!r};{near_miss(name, (*AXES, *field_types()))} Known: {', '.join(AXES)}, and every "
             "field of the config, such as reward.context."
         )
+
+
+def check_only(axes: Mapping[str, Sequence[str]], only: Mapping[str, Sequence[str]]) -> None:
+    """Refuse an axis, or a value on it, that there is not."""
+    for name, wanted in only.items():
+        require("axis", name, tuple(axes))
+        for value in wanted:
+            require(name, value, axes[name])
 
 
 def parts(side: str) -> tuple[str, ...]:
@@ -181,8 +187,7 @@ def find_study(name: str) -> Study:
 @cache
 def _shipped(name: str) -> Study:
     file = resources.files("orcalign.experiments").joinpath("studies", f"{name}.yaml")
-    study = read_study(file.read_text("utf-8"), f"{name}.yaml")
-    return Study(**{**{one.name: getattr(study, one.name) for one in fields(study)}, "file": ""})
+    return replace(read_study(file.read_text("utf-8"), f"{name}.yaml"), file="")
 
 
 FIELDS = (*(one.name for one in fields(Study) if one.name != "file"), "steps", "seeds")
@@ -210,22 +215,18 @@ def read_study(text: str, path: str) -> Study:
             raise ValueError(f"{path!r}: {name} is {values[name]!r}; write, for example, {example}.")
     shared = {name: values.pop(name) for name in ("steps", "seeds") if name in values}
     told = values.pop("budgets") or {"laptop": {}, "paper": {}}
-    budgets = {
-        preset: _budget(PAPER if preset == "paper" else LAPTOP, {**shared, **(told[preset] or {})})
-        for preset in told
-    }
+    budgets = {}
+    for preset, own in told.items():
+        fresh = {**shared, **(own or {})}
+        for name in fresh:
+            require("field of a budget", name, tuple(one.name for one in fields(Budget)))
+        fresh["axes"] = _axes(fresh.get("axes", {}))
+        budgets[preset] = replace(PAPER if preset == "paper" else LAPTOP, **fresh)
     values = {"name": Path(path).stem, "summary": f"from {Path(path).name}", **values}
     axes = _axes(values["axes"])
     if values["variants"] and "variant" not in axes:
         axes = {"variant": tuple(map(str, values["variants"])), **axes}
     return Study(**{**values, "axes": axes, "budgets": budgets, "file": path})
-
-
-def _budget(base: Budget, told: Mapping[str, Any]) -> Budget:
-    for name in told:
-        require("field of a budget", name, tuple(one.name for one in fields(Budget)))
-    axes = _axes(told.get("axes", {}))
-    return Budget(told.get("steps", base.steps), told.get("seeds", base.seeds), axes)
 
 
 def _axes(told: Mapping[str, Any]) -> dict[str, tuple[str, ...]]:

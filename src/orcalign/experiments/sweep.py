@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -12,10 +12,9 @@ from typing import Any
 
 from orcalign import __version__
 from orcalign.checks import require
-from orcalign.experiments.cells import CellFolder, FolderLock, check_version
-from orcalign.experiments.local import Backend
-from orcalign.experiments.planning import Cell, Plan
-from orcalign.experiments.worker import Answer, JobOrder
+from orcalign.experiments.cells import CellFolder, check_version, folder_lock
+from orcalign.experiments.planning import Plan
+from orcalign.experiments.worker import Backend, JobOrder
 from orcalign.files import write_file
 
 
@@ -82,14 +81,9 @@ def sweep_study(
         stop: asks for a halt; everything that runs saves first.
     """
     settings = settings or SweepSettings()
-    out.mkdir(parents=True, exist_ok=True)
     wait = 365 * 86400.0 if settings.wait else 0.0
-    with FolderLock(
-        out / "sweep.lock",
-        f"the sweep {str(out)!r}",
-        wait,
-        ", let this one wait with --wait, or choose another --out",
-    ):
+    way_out = ", let this one wait with --wait, or choose another --out"
+    with folder_lock(out / "sweep.lock", f"the sweep {str(out)!r}", wait, way_out):
         remember(plan, out)
         progress = read_progress(plan, out)
         tell(progress)
@@ -106,7 +100,8 @@ def sweep_study(
 def read_progress(plan: Plan, out: Path) -> Progress:
     """What is done already; refuses results of another version."""
     progress = Progress(plan, out)
-    there = _keys(out)
+    cells = out / "cells"
+    there = {entry.name for entry in cells.iterdir()} if cells.is_dir() else set()
     for key in plan.jobs:
         folder = CellFolder(out, key)
         result = folder.done() if key in there else None
@@ -114,11 +109,6 @@ def read_progress(plan: Plan, out: Path) -> Progress:
             check_version(folder.path, result.get("orcalign"))
             progress.done.add(key)
     return progress
-
-
-def _keys(out: Path) -> set[str]:
-    cells = out / "cells"
-    return {entry.name for entry in cells.iterdir()} if cells.is_dir() else set()
 
 
 def remember(plan: Plan, out: Path) -> None:
@@ -152,8 +142,8 @@ def _drive(
     progress: Progress, backend: Backend, settings: SweepSettings, tell: Tell, stop: Callable[[], bool]
 ) -> None:
     jobs = progress.plan.jobs
-    waiting = deque(cell for key, cell in jobs.items() if key not in progress.done)
-    attempts: dict[str, int] = {}
+    waiting = deque(key for key in jobs if key not in progress.done)
+    attempts: Counter[str] = Counter()
     while waiting or progress.running:
         if stop() and not progress.stopped:
             progress.stopped = True
@@ -161,32 +151,23 @@ def _drive(
         if progress.stopped and not progress.running:
             return
         while waiting and not progress.stopped and len(progress.running) < backend.slots:
-            cell = waiting.popleft()
-            progress.running[cell.key] = time.monotonic()
-            backend.submit(JobOrder.of(cell, settings.workers, settings.device, settings.checkpoint_minutes))
+            key = waiting.popleft()
+            progress.running[key] = time.monotonic()
+            how = (settings.workers, settings.device, settings.checkpoint_minutes)
+            backend.submit(JobOrder.of(jobs[key], *how))
         answer = backend.answer(1.0)
         if answer is not None:
-            _take(progress, answer, waiting, attempts, settings)
+            key = answer.key
+            del progress.running[key]
+            if answer.done:
+                progress.done.add(key)
+            elif answer.error is not None:
+                attempts[key] += 1
+                CellFolder(progress.out, key).write_failure(answer.error, attempts[key])
+                if attempts[key] <= settings.retries and not progress.stopped:
+                    progress.retried += 1
+                    # At the end of the line: what is broken for the moment may be whole by then.
+                    waiting.append(key)
+                else:
+                    progress.failed[key] = answer.error
         tell(progress)
-
-
-def _take(
-    progress: Progress,
-    answer: Answer,
-    waiting: deque[Cell],
-    attempts: dict[str, int],
-    settings: SweepSettings,
-) -> None:
-    key = answer.key
-    del progress.running[key]
-    if answer.done:
-        progress.done.add(key)
-    elif answer.error is not None:
-        tried = attempts[key] = attempts.get(key, 0) + 1
-        CellFolder(progress.out, key).write_failure(answer.error, tried)
-        if tried <= settings.retries and not progress.stopped:
-            progress.retried += 1
-            # At the end of the line: what is broken for the moment may be whole by then.
-            waiting.append(progress.plan.jobs[key])
-        else:
-            progress.failed[key] = answer.error

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import html
 import io
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 from orcalign.experiments.statistics import Interval
 from orcalign.experiments.tables import AVERAGE, StudyTable
@@ -17,7 +17,7 @@ def _number(mean: float, error: float | None) -> str:
 
 def _interval(interval: Interval | None) -> str:
     if interval is None:
-        return ""
+        return "-"
     if interval.low is None or interval.high is None:
         return f"{interval.value:.2f}"
     return f"{interval.value:.2f} [{interval.low:.2f}, {interval.high:.2f}]"
@@ -44,14 +44,9 @@ def aggregate_rows(table: StudyTable) -> list[tuple[str, list[str]]]:
     if not table.aggregates:
         return []
     first = table.headings[table.columns.index(next(iter(table.aggregates)))]
-    rows: dict[str, list[str]] = {"mean": [], "interquartile mean": [], f"P({first} is better)": []}
-    for column in table.columns:
-        one = table.aggregates.get(column)
-        for texts, interval in zip(
-            rows.values(), (None,) * 3 if one is None else (one.mean, one.iqm, one.better), strict=True
-        ):
-            texts.append(_interval(interval) or "-")
-    return list(rows.items())
+    names = {"mean": "mean", "iqm": "interquartile mean", "better": f"P({first} is better)"}
+    found = [table.aggregates.get(column) for column in table.columns]
+    return [(name, [_interval(getattr(one, field, None)) for one in found]) for field, name in names.items()]
 
 
 def about_aggregates(table: StudyTable) -> str:
@@ -64,18 +59,13 @@ def about_aggregates(table: StudyTable) -> str:
 
 def markdown(table: StudyTable) -> str:
     """For a README."""
-    lines = [
-        *table.caption,
-        "",
-        f"| | {' | '.join(table.headings)} |",
-        "|---" * (1 + len(table.columns)) + "|",
-    ]
+    head = [f"| | {' | '.join(table.headings)} |", "|---" * (1 + len(table.columns)) + "|"]
+    lines = [*table.caption, "", *head]
     for row in table.rows:
         name = f"**{row}**" if row == AVERAGE else row
         lines.append(f"| {name} | {' | '.join(row_cells(table, row, '**{}**', '*{}*', '<br>'))} |")
     if table.aggregates:
-        lines += ["", about_aggregates(table), "", f"| | {' | '.join(table.headings)} |"]
-        lines.append("|---" * (1 + len(table.columns)) + "|")
+        lines += ["", about_aggregates(table), "", *head]
         lines += [f"| {name} | {' | '.join(texts)} |" for name, texts in aggregate_rows(table)]
     return "\n".join(lines) + "\n"
 
@@ -96,18 +86,13 @@ def comma_separated(table: StudyTable) -> str:
     return buffer.getvalue()
 
 
-_LATEX = {
-    "&": r"\&",
-    "%": r"\%",
-    "_": r"\_",
-    "#": r"\#",
-    "<": r"\textless{}",
-    ">": r"\textgreater{}",
-}
+_LATEX = str.maketrans(
+    {"&": r"\&", "%": r"\%", "_": r"\_", "#": r"\#", "<": r"\textless{}", ">": r"\textgreater{}"}
+)
 
 
-def _latex(text: str) -> str:
-    return "".join(_LATEX.get(letter, letter) for letter in text)
+def _line(*texts: str) -> str:
+    return " & ".join(texts) + r" \\"
 
 
 def latex(table: StudyTable) -> str:
@@ -115,20 +100,19 @@ def latex(table: StudyTable) -> str:
     lines = [
         r"\begin{table}",
         r"\centering",
-        rf"\caption{{{_latex(' '.join(table.caption))}}}",
+        rf"\caption{{{' '.join(table.caption).translate(_LATEX)}}}",
         rf"\begin{{tabular}}{{l{'c' * len(table.columns)}}}",
         r"\toprule",
-        " & ".join(["", *map(_latex, table.headings)]) + r" \\",
+        _line("", *(name.translate(_LATEX) for name in table.headings)),
         r"\midrule",
     ]
     for row in table.rows:
-        if row == AVERAGE:
-            lines.append(r"\midrule")
+        lines += [r"\midrule"] if row == AVERAGE else []
         cells = row_cells(table, row, r"\textbf{{{}}}", r"\textit{{{}}}", " ")
-        lines.append(" & ".join([_latex(row), *cells]) + r" \\")
+        lines.append(_line(row.translate(_LATEX), *cells))
     lines += [r"\midrule"] if table.aggregates else []
     for name, texts in aggregate_rows(table):
-        lines.append(" & ".join([_latex(name), *map(_latex, texts)]) + r" \\")
+        lines.append(_line(*(text.translate(_LATEX) for text in (name, *texts))))
     return "\n".join([*lines, r"\bottomrule", r"\end{tabular}", r"\end{table}"]) + "\n"
 
 
@@ -143,18 +127,15 @@ _STYLE = (
 def page(table: StudyTable) -> str:
     """A page of its own."""
     head = "".join(f"<th>{html.escape(name)}</th>" for name in ("", *table.headings))
-    body = []
-    for row in table.rows:
-        cells = row_cells(table, row, "<b>{}</b>", "<i>{}</i>", "<br>")
-        body.append(f"<tr><td>{html.escape(row)}</td>{''.join(f'<td>{cell}</td>' for cell in cells)}</tr>")
+
+    def grid(rows: Iterable[tuple[str, list[str]]]) -> str:
+        lines = ("".join(f"<td>{cell}</td>" for cell in (html.escape(name), *cells)) for name, cells in rows)
+        return f"<table><tr>{head}</tr>{''.join(f'<tr>{line}</tr>' for line in lines)}</table>"
+
     parts = [f"<p>{html.escape(line)}</p>" for line in table.caption]
-    parts.append(f"<table><tr>{head}</tr>{''.join(body)}</table>")
+    parts.append(grid((row, row_cells(table, row, "<b>{}</b>", "<i>{}</i>", "<br>")) for row in table.rows))
     if table.aggregates:
-        rows = "".join(
-            f"<tr>{''.join(f'<td>{html.escape(text)}</td>' for text in (name, *texts))}</tr>"
-            for name, texts in aggregate_rows(table)
-        )
-        parts.append(f"<p>{about_aggregates(table)}</p><table><tr>{head}</tr>{rows}</table>")
+        parts.append(f"<p>{about_aggregates(table)}</p>{grid(aggregate_rows(table))}")
     title = html.escape(table.name)
     return (
         f'<!doctype html><html lang="en"><meta charset="utf-8"><title>{title}</title><style>{_STYLE}</style>'

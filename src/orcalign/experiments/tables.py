@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections import Counter
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
-from typing import Any
 
 import numpy as np
 
 from orcalign.checks import require
-from orcalign.experiments.results import CHECKPOINTS, METRICS, Result, StudyResults, label, score_matrices
+from orcalign.experiments.results import CHECKPOINTS, METRICS, StudyResults, label, score_matrices
 from orcalign.experiments.statistics import (
     Interval,
     interquartile_mean,
@@ -20,7 +19,7 @@ from orcalign.experiments.statistics import (
     probability_of_improvement,
     with_interval,
 )
-from orcalign.training.recipes import RECIPES
+from orcalign.training.presets import RECIPES
 
 AVERAGE = "average"
 
@@ -40,19 +39,14 @@ class PaperTable:
 
 
 @cache
-def _file() -> dict[str, Any]:
-    text = resources.files("orcalign.experiments").joinpath("paper_values.json").read_text("utf-8")
-    values: dict[str, Any] = json.loads(text)
-    return values
-
-
 def paper_table(study: str) -> PaperTable | None:
     """What the paper has for a study; None if it has no numbers.
 
     >>> paper_table("misaligned").values["door-close"]["orca"]
     (0.88, 0.01)
     """
-    entry = _file().get(study)
+    file = resources.files("orcalign.experiments").joinpath("paper_values.json")
+    entry = json.loads(file.read_text("utf-8")).get(study)
     if not isinstance(entry, dict):
         return None
 
@@ -125,39 +119,44 @@ class StudyTable:
 
 def make_table(runs: StudyResults, metric: str | None = None, checkpoint: str = "last") -> StudyTable:
     """The table of a study, as far as it has been run, of one checkpoint of every run."""
-    study, results = runs.study, runs.done
+    study = runs.study
     metric = metric or study.metric
     require("metric", metric, tuple(METRICS))
     require("checkpoint", checkpoint, tuple(CHECKPOINTS))
     rows, columns = runs.labels(study.rows), runs.labels(study.columns)
-    entries: dict[tuple[str, str], Entry] = {}
-    for column in columns:
-        for row in (*rows, AVERAGE):
-            planned = sum(
-                1
-                for cell in runs.cells
-                if label(cell.values, study.columns) == column
-                and row in (AVERAGE, label(cell.values, study.rows))
-            )
-            entry = _entry(
-                [
-                    one
-                    for one in results
-                    if label(one.values, study.columns) == column
-                    and row in (AVERAGE, label(one.values, study.rows))
-                ],
-                metric,
-                checkpoint,
-                planned,
-            )
-            if entry is not None:
-                entries[row, column] = entry
-    aggregates, shared = _aggregate(results, metric, checkpoint, study.columns, columns)
+    planned: Counter[tuple[str, str]] = Counter()
+    scored: dict[tuple[str, str], list[list[float]]] = {}
+    for cell in runs.cells:
+        episodes = [] if cell.result is None else cell.result.episodes(metric, checkpoint)
+        for row in (label(cell.values, study.rows), AVERAGE):
+            place = row, label(cell.values, study.columns)
+            planned[place] += 1
+            if episodes:
+                scored.setdefault(place, []).append(episodes)
+    entries = {
+        place: Entry(
+            *mean_and_error([value for episodes in found for value in episodes]),
+            len(found),
+            planned[place] - len(found),
+        )
+        for place, found in scored.items()
+    }
+    matrices, shared = score_matrices(runs.done, metric, study.columns, columns, checkpoint)
+    first = next(iter(matrices), "")
+    aggregates = {
+        name: Aggregate(
+            with_interval(lambda one: float(np.mean(one)), scores),
+            with_interval(interquartile_mean, scores),
+            None if name == first else with_interval(probability_of_improvement, matrices[first], scores),
+        )
+        for name, scores in matrices.items()
+    }
     paper = paper_table(study.paper or study.name) if metric == "normalised" else None
-    fits = paper is not None and (paper.rows, paper.columns) == (study.rows, study.columns)
+    if paper is not None and (paper.rows, paper.columns) != (study.rows, study.columns):
+        paper = None
     return StudyTable(
-        study.name, (*rows, AVERAGE), columns, tuple(heading(name) for name in columns), entries, aggregates, shared,
-        paper if fits else None, _caption(runs, metric, checkpoint, paper if fits else None),
+        study.name, (*rows, AVERAGE), columns, tuple(map(heading, columns)), entries, aggregates, shared, paper,
+        _caption(runs, metric, checkpoint, paper),
     )  # fmt: skip
 
 
@@ -171,32 +170,6 @@ def heading(column: str) -> str:
     if first not in RECIPES:
         return column
     return f"{RECIPES[first].label}, {rest}" if rest else RECIPES[first].label
-
-
-def _entry(results: Sequence[Result], metric: str, checkpoint: str, planned: int) -> Entry | None:
-    scored = [found for result in results if (found := result.episodes(metric, checkpoint))]
-    if not scored:
-        return None
-    mean, error = mean_and_error([value for episodes in scored for value in episodes])
-    return Entry(mean, error, len(scored), planned - len(scored))
-
-
-def _aggregate(
-    results: Sequence[Result], metric: str, checkpoint: str, side: str, columns: Sequence[str]
-) -> tuple[dict[str, Aggregate], int]:
-    matrices, shared = score_matrices(results, metric, side, columns, checkpoint)
-    found = {}
-    first = next((matrices[name] for name in columns if name in matrices), None)
-    for name, scores in matrices.items():
-        better = None
-        if first is not None and scores is not first:
-            better = with_interval(probability_of_improvement, first, scores)
-        found[name] = Aggregate(
-            with_interval(lambda one: float(np.mean(one)), scores),
-            with_interval(interquartile_mean, scores),
-            better,
-        )
-    return found, shared
 
 
 def _caption(runs: StudyResults, metric: str, checkpoint: str, paper: PaperTable | None) -> tuple[str, ...]:

@@ -1,31 +1,38 @@
-"""Runs cells: in any process, and as a process of its own for a sweep, `python -m orcalign.experiments.worker OUT`.
+"""Jobs in any process, and in processes of this machine that a sweep starts, each running one after the other: imports
+and compiling are paid once.
 
-Such a process takes orders as lines of JSON and answers in lines of JSON. When the input ends, the sweep is gone: the
-worker ends its episode, saves, and goes too. What libraries print goes to the log of the cell.
+Such a process, `python -m orcalign.experiments.worker OUT`, takes orders as lines of JSON and answers in lines of JSON.
+When its input ends, the sweep is gone: it ends its episode, saves, and goes too. What libraries print goes to the log
+of the cell.
 """
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import queue
 import shutil
 import signal
+import subprocess
 import sys
 import threading
 import traceback
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, TextIO
+from typing import Any, Protocol, TextIO
 
-from orcalign.experiments.cells import CellFolder, FolderLock, check_version
+from orcalign.experiments.cells import CellFolder, check_version, folder_lock
 from orcalign.experiments.planning import Cell
+from orcalign.experiments.results import CURVE
 from orcalign.training.config_mapping import from_mapping, to_mapping
 
 LOCK_SECONDS = 300.0
 """A worker whose sweep was killed ends its episode and saves; its successor waits for that."""
+STOP_SECONDS = 120.0
+"""For ending an episode and saving, when a sweep is stopped."""
 
 
 @dataclass(frozen=True)
@@ -44,6 +51,12 @@ class JobOrder:
         """The order for a cell; workers, device and minutes between checkpoints may follow."""
         return cls(cell.key, cell.values, to_mapping(cell.config), *how)
 
+    def log(self, out: Path) -> TextIO:
+        """The log of the cell, to be written on; makes the cell's folder."""
+        cell = CellFolder(out, self.key)
+        cell.path.mkdir(parents=True, exist_ok=True)
+        return cell.log_file.open("a")
+
 
 @dataclass(frozen=True)
 class Answer:
@@ -61,8 +74,7 @@ def run_job(out: Path, order: JobOrder, stop: Callable[[], bool] = lambda: False
     Whoever is killed here has done nothing wrong: the next one goes on from the last checkpoint.
     """
     cell = CellFolder(out, order.key)
-    cell.path.mkdir(parents=True, exist_ok=True)
-    with FolderLock(cell.lock_file, f"the cell {str(cell.path)!r}", LOCK_SECONDS):
+    with folder_lock(cell.lock_file, f"the cell {str(cell.path)!r}", LOCK_SECONDS):
         if cell.done_file.is_file():
             return True
         from orcalign.training import RunFolder, Training, start_run
@@ -101,16 +113,7 @@ def summarise_run(run: Any, order: JobOrder) -> dict[str, Any]:
         "finished": datetime.now(UTC).isoformat(timespec="seconds"),
         "last": _plain(evaluations[-1]),
         "best": None if best is None else _plain(best),
-        "curve": [
-            [
-                record["step"],
-                record["normalised"],
-                record["return"],
-                record["success_rate"],
-                record.get("coverage"),
-            ]
-            for record in evaluations
-        ],
+        "curve": [[record.get(name) for name in CURVE] for record in evaluations],
     }
 
 
@@ -147,28 +150,130 @@ def serve(out: Path, orders: TextIO, answers: TextIO) -> None:
     threading.Thread(target=listen, daemon=True).start()
     while (message := waiting.get()) is not None:
         order = JobOrder(**message)
-        _print_to(CellFolder(out, order.key))
+        with order.log(out) as log:
+            for number in (1, 2):
+                os.dup2(log.fileno(), number)
         answer = attempt(out, order, stop.is_set)
         try:
-            print(json.dumps(answer.__dict__), file=answers, flush=True)
+            print(json.dumps(asdict(answer)), file=answers, flush=True)
         except BrokenPipeError:
             return
 
 
-def _print_to(cell: CellFolder) -> None:
-    cell.path.mkdir(parents=True, exist_ok=True)
-    with cell.log_file.open("ab") as log:
-        for number in (1, 2):
-            os.dup2(log.fileno(), number)
+class Backend(Protocol):
+    """Where jobs run."""
+
+    slots: int
+    """Jobs at the same time."""
+
+    def submit(self, order: JobOrder) -> None:
+        """Run this; there are never more than `slots` under way."""
+
+    def answer(self, timeout: float) -> Answer | None:
+        """The next one that ended, or None after that many seconds."""
+
+    def stop(self) -> None:
+        """Let every job save and end."""
+
+    def close(self) -> None:
+        """End at once what still runs."""
 
 
-def main() -> None:
-    """Talk over what were standard input and output."""
-    # Ctrl-C is for the sweep, which tells its workers to save.
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    answers = os.fdopen(os.dup(1), "w")
-    serve(Path(sys.argv[1]), sys.stdin, answers)
+class LocalBackend:
+    """Worker processes on this machine, at most so many, for the sweep in a folder."""
+
+    def __init__(self, out: Path, jobs: int) -> None:
+        self.slots, self._out = jobs, out
+        self._answers: queue.SimpleQueue[tuple[_Worker, str | None]] = queue.SimpleQueue()
+        self._idle: list[_Worker] = []
+        self._busy: dict[str, _Worker] = {}
+
+    def submit(self, order: JobOrder) -> None:
+        """To a worker that is free, or to a new one."""
+        worker = self._idle.pop() if self._idle else _Worker(self._out, self._answers, self.slots > 1)
+        self._busy[order.key] = worker
+        worker.send(asdict(order))
+
+    def answer(self, timeout: float) -> Answer | None:
+        """From whichever worker is first; one that died is an answer, too."""
+        try:
+            worker, line = self._answers.get(timeout=timeout)
+        except queue.Empty:
+            return None
+        key = next((key for key, one in self._busy.items() if one is worker), None)
+        if line is None:
+            if worker in self._idle:
+                self._idle.remove(worker)
+            if key is None:
+                return None
+            del self._busy[key]
+            return Answer(key, error=worker.how_it_ended())
+        found = Answer(**json.loads(line))
+        del self._busy[found.key]
+        self._idle.append(worker)
+        return found
+
+    def stop(self) -> None:
+        """Ask all workers to save."""
+        for worker in (*self._busy.values(), *self._idle):
+            worker.send("stop")
+
+    def close(self) -> None:
+        """Workers that are idle end by themselves; others are given no time."""
+        for worker in self._idle:
+            worker.end(STOP_SECONDS)
+        for worker in self._busy.values():
+            worker.end(0)
+
+
+class _Worker:
+    def __init__(
+        self, out: Path, answers: queue.SimpleQueue[tuple[_Worker, str | None]], share_cores: bool
+    ) -> None:
+        environment = dict(os.environ)
+        if share_cores:
+            # Numerical libraries would take all cores, each for itself.
+            for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS"):
+                environment.setdefault(name, "1")
+        self.process = subprocess.Popen(
+            [sys.executable, "-m", "orcalign.experiments.worker", str(out)],
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment, start_new_session=True,
+        )  # fmt: skip
+        self._answers = answers
+        threading.Thread(target=self._listen, daemon=True).start()
+
+    def send(self, message: object) -> None:
+        assert self.process.stdin is not None
+        with contextlib.suppress(OSError):  # it is gone, which its silence will tell
+            self.process.stdin.write(json.dumps(message) + "\n")
+            self.process.stdin.flush()
+
+    def how_it_ended(self) -> str:
+        self.end(STOP_SECONDS)
+        code = self.process.returncode
+        how = f"was killed by {signal.Signals(-code).name}" if code < 0 else f"ended with code {code}"
+        return f"the worker process {how}; the cell's log.txt may say why."
+
+    def end(self, seconds: float) -> None:
+        assert self.process.stdin is not None
+        with contextlib.suppress(OSError):
+            self.process.stdin.close()
+        try:
+            self.process.wait(seconds)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            self.process.wait()
+
+    def _listen(self) -> None:
+        assert self.process.stdout is not None
+        with self.process.stdout as lines:
+            for line in lines:
+                self._answers.put((self, line))
+        self._answers.put((self, None))
 
 
 if __name__ == "__main__":
-    main()
+    # Ctrl-C is for the sweep, which tells its workers to save.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    # What was standard output is for answers alone.
+    serve(Path(sys.argv[1]), sys.stdin, os.fdopen(os.dup(1), "w"))

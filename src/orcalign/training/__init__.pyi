@@ -3,7 +3,7 @@ from .loop import Training as Training
 from .policy import LoadedPolicy as LoadedPolicy
 from .policy import load_policy as load_policy
 from .presets import PRESETS as PRESETS
-from .recipes import RECIPES as RECIPES
+from .presets import RECIPES as RECIPES
 from .run_folder import RunFolder as RunFolder
 from .start import start_run as start_run
 from .start import train as train

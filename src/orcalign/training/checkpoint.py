@@ -6,7 +6,7 @@ import hashlib
 import json
 import shutil
 import warnings
-from dataclasses import dataclass
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -15,20 +15,12 @@ from orcalign.files import atomic_folder, write_file
 FORMAT = 2
 KEEP = 2
 """The last one, and the one before in case the last is damaged."""
+Checkpoint = tuple[dict[str, Any], dict[str, Any]]
+"""What a run needs to go on as if it had never stopped: plain values, and tensors of torch on the CPU."""
 
 
 class CheckpointWarning(UserWarning):
     """A checkpoint could not be read, and an older one was taken."""
-
-
-@dataclass(frozen=True)
-class Checkpoint:
-    """What a run needs to go on as if it had never stopped."""
-
-    tensors: dict[str, Any]
-    """Of torch, on the CPU."""
-    state: dict[str, Any]
-    """Plain values."""
 
 
 class Checkpoints:
@@ -37,17 +29,17 @@ class Checkpoints:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
 
-    def save(self, step: int, checkpoint: Checkpoint) -> None:
+    def save(self, step: int, state: dict[str, Any], tensors: dict[str, Any]) -> None:
         """Write it, then let go of the older ones."""
         from safetensors.torch import save
 
-        weights = save(checkpoint.tensors)
-        state = {"format": FORMAT, "weights_sha256": hashlib.sha256(weights).hexdigest(), **checkpoint.state}
-        with atomic_folder(self.folder / f"{step:010d}", replace=True) as part:
+        weights = save(tensors)
+        state = {"format": FORMAT, "weights_sha256": hashlib.sha256(weights).hexdigest(), **state}
+        with atomic_folder(self._path(step), replace=True) as part:
             (part / "weights.safetensors").write_bytes(weights)
             (part / "state.json").write_text(json.dumps(state))
         for old in self.steps()[:-KEEP]:
-            shutil.rmtree(self.folder / f"{old:010d}")
+            shutil.rmtree(self._path(old))
 
     def steps(self) -> list[int]:
         """Steps of the checkpoints that are there, oldest first."""
@@ -59,16 +51,17 @@ class Checkpoints:
         """The last one that is whole; None if there is none. Damaged ones are left out with a warning."""
         for step in reversed(self.steps()):
             try:
-                return self.load(step)
+                return self._load(self._path(step))
             except ValueError as error:
                 warnings.warn(f"{error} Going back to the one before.", CheckpointWarning, stacklevel=2)
         return None
 
-    def load(self, step: int) -> Checkpoint:
-        """The checkpoint of that step; a ValueError if it is not what was written."""
+    def _path(self, step: int) -> Path:
+        return self.folder / f"{step:010d}"
+
+    def _load(self, path: Path) -> Checkpoint:
         from safetensors.torch import load
 
-        path = self.folder / f"{step:010d}"
         try:
             state = json.loads((path / "state.json").read_text("utf-8"))
             weights = (path / "weights.safetensors").read_bytes()
@@ -82,7 +75,7 @@ class Checkpoints:
             )
         if hashlib.sha256(weights).hexdigest() != digest:
             raise ValueError(f"the checkpoint {str(path)!r} is damaged: its weights are not those recorded.")
-        return Checkpoint(load(weights), state)
+        return state, load(weights)
 
 
 def save_arrays(path: Path, arrays: dict[str, Any], about: dict[str, Any]) -> None:
@@ -102,3 +95,12 @@ def read_arrays(path: Path) -> tuple[dict[str, Any], dict[str, Any]]:
             return {name: file.get_tensor(name) for name in file.keys()}, about  # noqa: SIM118 (no mapping)
     except (SafetensorError, KeyError, ValueError) as error:
         raise ValueError(f"{str(path)!r} is not a file that orcalign wrote ({error}).") from None
+
+
+def under(prefix: str, arrays: Mapping[str, Any]) -> dict[str, Any]:
+    """Those whose names begin so, without that.
+
+    >>> under("policy/", {"policy/a": 1, "reward/b": 2})
+    {'a': 1}
+    """
+    return {name.removeprefix(prefix): arrays[name] for name in arrays if name.startswith(prefix)}

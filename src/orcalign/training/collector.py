@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from orcalign.agents import Policy, episode_noise, make_policy
+from orcalign.agents import episode_noise, make_policy
 from orcalign.envs import make
 from orcalign.envs.wrappers.compatibility import check_learner
 from orcalign.rewards import Evidence, Reward, Rollout, Stream
@@ -73,9 +73,7 @@ class Collector:
         )  # fmt: skip
         check_learner(self.env, reward, warn_other_task=True)
         self.world = describe(self.env, self._pixels, reward.guide_dim)
-        self._policy: Policy = make_policy(
-            config.agent, self.world.observation_shape, len(self.world.action_low)
-        )
+        self._policy = make_policy(config.agent, self.world.observation_shape, len(self.world.action_low))
         self._low = np.array(self.world.action_low, np.float32)
         self._high = np.array(self.world.action_high, np.float32)
 
@@ -85,7 +83,12 @@ class Collector:
         self._policy.load(order.weights)
         need = self.reward.need
         draw = order.show or need.draws(order.number)
-        stream = self._stream(order)
+        stream: Stream | None = None
+        if self.world.guide_dim:
+            # As the reward is when the order is given.
+            if order.reward is not None:
+                self.reward.load_state(order.reward)
+            stream = self.reward.stream()
         rng = np.random.default_rng([self.config.seed, order.seed])
         actions: list[npt.NDArray[np.float32]] = []
         frames, successes, env_rewards = [], [], []
@@ -108,7 +111,8 @@ class Collector:
                     now = None if noise is None else noise[t % self.world.agent_steps]
                     seen = observation if stream is None else np.append(observation, stream.guide)
                     action = self._policy.act(seen, now)
-                observation, env_reward, terminated, truncated, info = self.env.step(self._rescaled(action))
+                scaled = rescale(action, self._low, self._high)
+                observation, env_reward, terminated, truncated, info = self.env.step(scaled)
             done = terminated or truncated
             if draw:
                 with _clock(seconds, "render"):
@@ -148,19 +152,10 @@ class Collector:
         """Give back what the environment holds."""
         self.env.close()
 
-    def _stream(self, order: Order) -> Stream | None:
-        """What guides the policy, as the reward is when the order is given."""
-        if not self.world.guide_dim:
-            return None
-        if order.reward is not None:
-            self.reward.load_state(order.reward)
-        return self.reward.stream()
-
     def _kept(self, observation: Any, t: int = 0) -> npt.NDArray[Any]:
         """A copy; of stacked frames the newest, because the others are in the episode already."""
         if self._pixels:
-            newest: npt.NDArray[np.uint8] = observation[-3:].copy()
-            return newest
+            return np.array(observation[-3:])
         kept = np.array(observation, np.float32)
         if not np.isfinite(kept).all():
             d = int(np.flatnonzero(~np.isfinite(kept))[0])
@@ -172,9 +167,6 @@ class Collector:
     def _state(self, observation: Any, info: dict[str, Any]) -> npt.NDArray[np.float32]:
         """What the environment observes, whatever the policy sees."""
         return np.asarray(info["state"] if self._pixels else observation, np.float32)
-
-    def _rescaled(self, action: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
-        return rescale(action, self._low, self._high)
 
 
 def rescale(

@@ -6,6 +6,7 @@ The same fields are the options of `orcalign train` and the keys of a run's `con
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Any
 
 from orcalign.agents import AgentSettings, DrQv2Settings
 from orcalign.checks import require, share_or_count
@@ -19,6 +20,11 @@ DEMO_KINDS = ("misaligned", "aligned", *CATEGORIES, "mixed")
 LOOKS = ("whole", "square", "change", "object")
 POLICY_INPUTS = ("states", "pixels")
 NOISES = ("white", "pink")
+
+
+def _at_least(least: int, section: Any, *names: str) -> None:
+    for name in names:
+        require(name, getattr(section, name), at_least=least)
 
 
 @dataclass(frozen=True)
@@ -37,8 +43,8 @@ class DemoConfig:
 
     def __post_init__(self) -> None:
         require("demo_kind", self.demo_kind, DEMO_KINDS)
-        require("demos", self.demos, at_least=1)
-        require("demo_seed", self.demo_seed, at_least=0)
+        _at_least(1, self, "demos")
+        _at_least(0, self, "demo_seed")
 
 
 @dataclass(frozen=True)
@@ -64,7 +70,7 @@ class EncoderConfig:
     def __post_init__(self) -> None:
         find_entry(self.encoder)
         require("look", self.look, LOOKS)
-        require("encoder_threads", self.encoder_threads, at_least=1)
+        _at_least(1, self, "encoder_threads")
 
 
 @dataclass(frozen=True)
@@ -102,13 +108,9 @@ class CollectConfig:
         check_render_choice(self.render)
         require("noise", self.noise, NOISES)
         share_or_count("random_steps", self.random_steps)
-        for name in ("in_flight", "learning_starts"):
-            require(name, getattr(self, name), at_least=0)
-        for name in ("replay", "relabel_every"):
-            require(name, getattr(self, name), at_least=1)
+        _at_least(0, self, "in_flight", "learning_starts", "noise_start", "noise_end")
+        _at_least(1, self, "replay", "relabel_every")
         require("updates_per_step", self.updates_per_step, above=0)
-        for name in ("noise_start", "noise_end"):
-            require(name, getattr(self, name), at_least=0)
 
 
 @dataclass(frozen=True)
@@ -126,10 +128,8 @@ class EvaluationConfig:
     is chosen by the episodes that are reported."""
 
     def __post_init__(self) -> None:
-        require("eval_every", self.eval_every, at_least=1)
-        require("eval_episodes", self.eval_episodes, at_least=1)
-        for name in ("eval_shown", "eval_choosing"):
-            require(name, getattr(self, name), at_least=0)
+        _at_least(1, self, "eval_every", "eval_episodes")
+        _at_least(0, self, "eval_shown", "eval_choosing")
 
 
 @dataclass(frozen=True)
@@ -159,9 +159,8 @@ class TrainConfig:
 
     def __post_init__(self) -> None:
         spec = find_task(self.task)
-        require("steps", self.steps, at_least=1)
-        require("seed", self.seed, at_least=0)
-        require("threads", self.threads, at_least=1)
+        _at_least(1, self, "steps", "threads")
+        _at_least(0, self, "seed")
         if not self.demo.demo and spec.misaligned is None and self.demo.demo_kind == "misaligned":
             raise ValueError(
                 f"task {self.task!r} has no misaligned demo of its own; give a video with --demo, "
@@ -171,8 +170,7 @@ class TrainConfig:
     @property
     def label(self) -> str:
         """The recipe; of a run that comes from none, what pays it."""
-        own = self.reward.matcher if self.reward.reward == VIDEO else self.reward.reward
-        return self.recipe or own
+        return self.recipe or (self.reward.matcher if self.reward.reward == VIDEO else self.reward.reward)
 
     def to_yaml(self) -> str:
         """All settings as text, as they stand in a run's `config.yaml`."""

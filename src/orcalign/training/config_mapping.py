@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 from collections.abc import Mapping
 from typing import Any, get_args, get_type_hints
@@ -88,19 +89,17 @@ def from_word(name: str, word: str) -> Any:
     >>> from_word("reward.context", "3"), from_word("reward.calibrated", "false"), from_word("encoder.weights", "none")
     (3, False, None)
     """
-    kinds = get_args(field_types()[name]) or (field_types()[name],)
+    hint = field_types()[name]
+    kinds = get_args(hint) or (hint,)
     if word == "none" and type(None) in kinds:
         return None
     if bool in kinds and word in ("true", "false"):
         return word == "true"
-    if str(field_types()[name]).startswith("tuple"):
+    if str(hint).startswith("tuple"):
         return word.split()
-    for kind in (int, float):
-        if kind in kinds:
-            try:
-                return kind(word)
-            except ValueError:
-                break
+    with contextlib.suppress(ValueError):
+        if int in kinds or float in kinds:
+            return int(word) if int in kinds else float(word)
     # What is left is text, or a mistake that `from_mapping` names.
     return word
 
@@ -114,21 +113,17 @@ def _build(kind: Any, values: Any, where: str) -> Any:
             raise ValueError(
                 f"the config has no field {where}{name!r};{near_miss(name, hints)} Known: {', '.join(hints)}."
             )
-    made = {
-        name: _section(name, hints[name], value) if is_section(hints[name])
-        else _typed(f"{where}{name}", value, hints[name])
-        for name, value in values.items()
-    }  # fmt: skip
+    made = {}
+    for name, value in values.items():
+        if is_section(hints[name]):
+            inner = section_class(name, hints[name], value if isinstance(value, Mapping) else {})
+            made[name] = _build(inner, value, f"{name}.")
+        else:
+            made[name] = _typed(f"{where}{name}", value, hints[name])
     try:
         return kind(**made)
     except TypeError:
         raise ValueError("the config names no task; add one, such as task: door-close.") from None
-
-
-def _section(name: str, hint: Any, values: Any) -> Any:
-    return _build(
-        section_class(name, hint, values if isinstance(values, Mapping) else {}), values, f"{name}."
-    )
 
 
 def _typed(name: str, value: Any, hint: Any) -> Any:

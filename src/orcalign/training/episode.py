@@ -1,4 +1,4 @@
-"""What a collector hands over: one episode, immutable, as a file without pickle."""
+"""What a collector hands over: one episode, immutable, as a file without pickle; and what several say together."""
 
 from __future__ import annotations
 
@@ -14,11 +14,17 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from orcalign.envs import episode_return, expert_return
+from orcalign.envs.demo_making import FPS
 from orcalign.files import write_file
-from orcalign.rewards import Evidence
+from orcalign.rewards import Evidence, Reward
+from orcalign.training.checkpoint import under
+from orcalign.video import write_mp4
 
 EVIDENCE = "evidence-"
 """Before the names of its arrays in a file."""
+ARRAYS = ("observations", "actions", "success", "env_rewards")
+"""The other ones there."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,10 +60,7 @@ class PlayedEpisode:
         header = {"number": self.number, "seed": self.seed, "terminated": self.terminated}
         arrays: dict[str, npt.NDArray[Any]] = {
             "header": np.frombuffer(json.dumps(header).encode(), np.uint8),
-            "observations": self.observations,
-            "actions": self.actions,
-            "success": self.success,
-            "env_rewards": self.env_rewards,
+            **{name: getattr(self, name) for name in ARRAYS},
             **{f"{EVIDENCE}{name}": array for name, array in self.evidence.arrays.items()},
         }
         buffer = io.BytesIO()
@@ -74,17 +77,9 @@ class PlayedEpisode:
         """The episode that was written."""
         with np.load(io.BytesIO(data), allow_pickle=False) as arrays:
             header = json.loads(arrays["header"].tobytes())
-            kept = {name.removeprefix(EVIDENCE): arrays[name] for name in arrays if name.startswith(EVIDENCE)}
-            return cls(
-                header["number"],
-                header["seed"],
-                arrays["observations"],
-                arrays["actions"],
-                arrays["success"],
-                arrays["env_rewards"],
-                header["terminated"],
-                Evidence(len(arrays["actions"]), kept),
-            )
+            stored = {name: arrays[name] for name in ARRAYS}
+            evidence = Evidence(len(stored["actions"]), under(EVIDENCE, arrays))
+            return cls(**header, **stored, evidence=evidence)
 
 
 class EpisodeStore:
@@ -132,3 +127,66 @@ class EpisodeStore:
             stem = name.removesuffix(".npz")
             if stem.isdigit() and int(stem) < number:
                 (self.folder / name).unlink(missing_ok=True)
+
+
+def known_expert_return(task: str) -> float | None:
+    """What the expert earns on the task; None where nobody has measured it, or it earns nothing.
+
+    >>> known_expert_return("Pendulum-v1") is None
+    True
+    """
+    try:
+        return expert_return(task) or None
+    except ValueError:
+        return None
+
+
+def summarise(episodes: list[PlayedEpisode], reward: Reward, task: str) -> dict[str, Any]:
+    """What an evaluation says: the task tells how a return is counted, the reward how the demo is followed."""
+    expert = known_expert_return(task)
+    returns = [episode_return(task, episode.success) for episode in episodes]
+    summaries = [reward.summary(episode.evidence) for episode in episodes]
+    each = {name: [one[name] for one in summaries] for name in summaries[0]}
+    mean = float(np.mean(returns))
+    return {
+        "episodes": len(episodes),
+        "return": mean,
+        "normalised": None if expert is None else mean / expert,
+        "success_rate": float(np.mean([episode.success[-1] for episode in episodes])),
+        "any_success_rate": float(np.mean([episode.success.any() for episode in episodes])),
+        "env_return": float(np.mean([episode.env_rewards.sum() for episode in episodes])),
+        **{name: float(np.mean(values)) for name, values in each.items()},
+        "returns": returns,
+        "successes": [bool(episode.success[-1]) for episode in episodes],
+        "each": each,
+    }
+
+
+def keep_shown(run: Path, step: int, episodes: list[PlayedEpisode]) -> None:
+    """Videos and evidence of the episodes that are shown; `read_shown` reads them."""
+    shown = [episode for episode in episodes if episode.frames is not None]
+    if not shown:
+        return
+    arrays: dict[str, Any] = {"seeds": np.array([episode.seed for episode in shown])}
+    for k, episode in enumerate(shown):
+        assert episode.frames is not None
+        arrays |= {f"{k}/{EVIDENCE}{name}": array for name, array in episode.evidence.arrays.items()}
+        arrays[f"{k}/success"] = episode.success
+        write_mp4(run / "videos" / f"{step:010d}-{k}.mp4", episode.frames, FPS)
+    buffer = io.BytesIO()
+    np.savez(buffer, **arrays)
+    write_file(run / "evaluations" / f"{step:010d}.npz", buffer.getvalue())
+
+
+def read_shown(path: Path) -> list[tuple[Evidence, Any]]:
+    """Evidence and success [T] of each episode that an evaluation kept; a ValueError if the file is damaged."""
+    try:
+        # From memory: NumPy leaves a file open that is no archive.
+        with np.load(io.BytesIO(path.read_bytes()), allow_pickle=False) as arrays:
+            found = [
+                (arrays[f"{k}/success"], under(f"{k}/{EVIDENCE}", arrays))
+                for k in range(len(arrays["seeds"]))
+            ]
+    except (zipfile.BadZipFile, EOFError, KeyError) as error:
+        raise ValueError(f"{path.name} is damaged: {error}") from None
+    return [(Evidence(len(success), kept), success) for success, kept in found]

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from orcalign.agents import Agent, Batch, Replay, make_agent
+from orcalign.agents import Agent, Replay, make_agent
 from orcalign.rewards import Evidence, Moment, Staged
 from orcalign.training.collector import STACK, World
 from orcalign.training.config import TrainConfig
@@ -36,7 +36,7 @@ class Learner:
             config.collect.replay, world.stored_shape, np.uint8 if pixels else np.float32, len(world.action_low),
             stack=STACK if pixels else 1, guide_dim=world.guide_dim,
         )  # fmt: skip
-        self.stages = plan_stages(config.reward, config.steps)
+        self._actor_learns = [step for _, step in plan_stages(config.reward, config.steps)]
         self.kept: deque[Evidence] = deque()
         """Of the episodes in the replay."""
         self.digests: deque[tuple[int, str]] = deque()
@@ -91,17 +91,16 @@ class Learner:
 
     def learn(self) -> dict[str, float]:
         """The updates that are due; means of their losses."""
-        config = self.config
+        agent, collect = self.config.agent, self.config.collect
         since, before = self._began
-        waited = self.steps - since - config.collect.learning_starts
-        due = before + int(waited * config.collect.updates_per_step)
-        stage = self.stages[self.reward.stage]
-        update_actor = self.steps >= stage.first + stage.critic_only
+        waited = self.steps - since - collect.learning_starts
+        due = before + int(waited * collect.updates_per_step)
+        update_actor = self.steps >= self._actor_learns[self.reward.stage]
         totals: dict[str, list[Any]] = {}
         count = max(0, due - self.updates)
         for _ in range(count):
-            metrics = self.agent.update(self._batch(), update_actor)
-            for name, metric in metrics.items():
+            batch = self.replay.sample(self._rng, agent.batch, agent.n_step, agent.gamma, agent.bootstrap)
+            for name, metric in self.agent.update(batch, update_actor).items():
                 totals.setdefault(name, []).append(metric)
         self.updates += count
         means = {name: float(sum(values)) / len(values) for name, values in totals.items()}
@@ -119,8 +118,8 @@ class Learner:
             "steps": self.steps,
             "updates": self.updates,
             "rng": self._rng.bit_generator.state,
-            "began": list(self._began),
-            "episodes": [list(entry) for entry in self.digests],
+            "began": self._began,
+            "episodes": list(self.digests),
         }
         return state, self.agent.state()
 
@@ -142,10 +141,6 @@ class Learner:
         if self.kept:
             self.relabel()
 
-    def _batch(self) -> Batch[Any]:
-        agent = self.config.agent
-        return self.replay.sample(self._rng, agent.batch, agent.n_step, agent.gamma, agent.bootstrap)
-
 
 def limit_threads(config: TrainConfig) -> None:
     """Torch in this process; sums of other numbers of threads round otherwise."""
@@ -162,15 +157,12 @@ def choose_device(name: str) -> str:
     """
     import torch
 
-    there = {
-        "cuda": torch.cuda.is_available(),
-        "mps": torch.backends.mps.is_available(),
-        "cpu": True,
-    }
+    there = {"cuda": torch.cuda.is_available(), "mps": torch.backends.mps.is_available(), "cpu": True}
     if name == "auto":
         return next(device for device, found in there.items() if found)
-    if name.split(":")[0] not in there:
+    kind = name.split(":")[0]
+    if kind not in there:
         raise ValueError(f"device is {name!r}; it must be one of auto, {', '.join(there)}.")
-    if not there[name.split(":")[0]]:
+    if not there[kind]:
         raise ValueError(f"device is {name!r}, which this machine does not have; use --device auto.")
     return name

@@ -6,14 +6,12 @@ import time
 from collections.abc import Callable, Iterable
 from typing import Any, Protocol
 
-from orcalign.rewards import Staged
 from orcalign.rewards.base import State
-from orcalign.training.checkpoint import Checkpoint, Checkpoints, save_arrays
+from orcalign.training.checkpoint import Checkpoints, save_arrays, under
 from orcalign.training.collector import Order
-from orcalign.training.episode import EpisodeStore, PlayedEpisode
-from orcalign.training.evaluation import keep_shown, known_expert_return, summarise
+from orcalign.training.episode import EpisodeStore, PlayedEpisode, keep_shown, summarise
 from orcalign.training.learner import Learner, choose_device, limit_threads
-from orcalign.training.players import Players, make_players
+from orcalign.training.players import make_players
 from orcalign.training.run_folder import MetricsLog, RunFolder, save_reward_state
 from orcalign.training.schedule import Schedule
 
@@ -39,8 +37,6 @@ class Training:
         self.run, self.config, self._watchers = run, run.config, tuple(watchers)
         self._every = 60 * checkpoint_minutes
         limit_threads(self.config)
-        self.players: Players
-        self.reward: Staged
         self.players, self.reward = make_players(run, workers)
         try:
             world = self.players.world
@@ -52,7 +48,6 @@ class Training:
             self._first_needed: dict[int, int] = {}
             self._evaluated: list[PlayedEpisode] = []
             self._waited = 0.0
-            self._about = {"world": vars(world), "task": self.config.task}
             position = self._restore()
             save_reward_state(run.path, self.reward)
             self.metrics = MetricsLog(run.metrics_file, position)
@@ -96,11 +91,11 @@ class Training:
 
     def save(self) -> None:
         """A checkpoint of this moment; the policy of now becomes the last one."""
+        import torch
+
         learner = self.learner
         plain, tensors = learner.state()
         orders, weights = self.schedule.state()
-        import torch
-
         reward, arrays = self.reward.state()
         state = {
             "learner": plain,
@@ -113,8 +108,8 @@ class Training:
         tensors = {f"agent/{name}": value.cpu() for name, value in tensors.items()}
         for prefix, values in (("orders", weights), ("reward", arrays)):
             tensors |= {f"{prefix}/{name}": torch.from_numpy(value.copy()) for name, value in values.items()}
-        self.checkpoints.save(learner.steps, Checkpoint(tensors, state))
-        self._keep_policy("last")
+        self.checkpoints.save(learner.steps, state, tensors)
+        self._keep_policy("last", learner.steps, learner.agent.policy_weights(), self._guide())
         # The checkpoint before this one may still be needed, and with it the episodes that it lists.
         self._first_needed[learner.steps] = learner.digests[0][0] if learner.digests else 0
         self.store.forget_before(min(self._first_needed.get(step, 0) for step in self.checkpoints.steps()))
@@ -168,21 +163,19 @@ class Training:
         self._waited += waited
         if any(other.evaluation == order.evaluation for other in self.schedule.pending):
             return
-        start, step = time.perf_counter(), order.evaluation
+        start, step, reward = time.perf_counter(), order.evaluation, self.reward
         assert step is not None
         played, self._evaluated = self._evaluated, []
         reported = self.config.evaluation.eval_episodes
         episodes, choosing = played[:reported], played[reported:]
-        reward = self.reward
-        task = self.config.task
-        record = summarise(episodes, reward, task, known_expert_return(task))
+        record = summarise(episodes, reward, self.config.task)
         # By what the reward says, never by true success: a user's own task reports none.
         chosen = [reward.summary(one.evidence)[reward.criterion] for one in choosing or episodes]
         score = sum(chosen) / len(chosen)
         best = self._best is None or score > self._best
         if best:
             self._best = score
-            self._keep_policy("best", order, step)
+            self._keep_policy("best", step, order.weights, order.reward)
         keep_shown(self.run.path, step, episodes)
         end = time.perf_counter()
         seconds = {name: sum(one.seconds[name] for one in played) for name in episodes[0].seconds}
@@ -200,15 +193,13 @@ class Training:
         )
         self._waited = 0.0
 
-    def _keep_policy(self, name: str, order: Order | None = None, step: int | None = None) -> None:
-        """The policy of an order, or of now, with what guides it."""
-        weights = self.learner.agent.policy_weights() if order is None else order.weights
-        state = self._guide() if order is None else order.reward
-        about = {**self._about, "step": self.learner.steps if step is None else step}
+    def _keep_policy(self, name: str, step: int, weights: dict[str, Any], guide: State | None) -> None:
+        """A policy, with what guides it."""
+        about = {"world": vars(self.players.world), "task": self.config.task, "step": step}
         arrays = {f"policy/{key}": value for key, value in weights.items()}
-        if state is not None:
-            about["reward"] = state[0]
-            arrays |= {f"reward/{key}": value for key, value in state[1].items()}
+        if guide is not None:
+            about["reward"] = guide[0]
+            arrays |= {f"reward/{key}": value for key, value in guide[1].items()}
         save_arrays(self.run.path / f"policy-{name}.safetensors", arrays, about)
 
     def _write(self, record: dict[str, Any]) -> None:
@@ -221,19 +212,17 @@ class Training:
         checkpoint = self.checkpoints.latest()
         if checkpoint is None:
             return 0
-        state = checkpoint.state
+        state, tensors = checkpoint
         if state["demo_hash"] != self.run.facts["demo_hash"]:
             raise ValueError(
                 f"the demo in {str(self.run.path / 'demo')!r} is not the one that the run began with; put it back."
             )
-        learned = {name: value.numpy() for name, value in _under("reward/", checkpoint.tensors).items()}
-        self.reward.load_state((state["reward"], learned))
-        self.learner.load_state(state["learner"], _under("agent/", checkpoint.tensors), self.store)
-        orders = {name: value.numpy() for name, value in _under("orders/", checkpoint.tensors).items()}
+        reward, orders = (
+            {name: value.numpy() for name, value in under(prefix, tensors).items()}
+            for prefix in ("reward/", "orders/")
+        )
+        self.reward.load_state((state["reward"], reward))
+        self.learner.load_state(state["learner"], under("agent/", tensors), self.store)
         self.schedule.load_state(state["schedule"], orders)
         self._best = state["best"]
         return int(state["metrics_bytes"])
-
-
-def _under(prefix: str, tensors: dict[str, Any]) -> dict[str, Any]:
-    return {name.removeprefix(prefix): value for name, value in tensors.items() if name.startswith(prefix)}

@@ -6,6 +6,7 @@ The schedule is the learner's; players only execute it, so their number changes 
 from __future__ import annotations
 
 import contextlib
+import itertools
 import multiprocessing
 import os
 import queue
@@ -14,6 +15,7 @@ import threading
 import traceback
 from collections import deque
 from collections.abc import Iterator
+from functools import cached_property
 from pathlib import Path
 from typing import Any, Protocol, cast
 
@@ -52,10 +54,7 @@ class InProcess:
         self._collector = collector
         self._orders: deque[Order] = deque()
         self.world = collector.world
-
-    def submit(self, order: Order) -> None:
-        """Keep it for later."""
-        self._orders.append(order)
+        self.submit, self.close = self._orders.append, collector.close
 
     def result(self) -> PlayedEpisode:
         """Play the oldest."""
@@ -63,11 +62,7 @@ class InProcess:
         try:
             return self._collector.play(order)
         except Exception as error:
-            raise CollectorError(_failure(order, error)) from error
-
-    def close(self) -> None:
-        """Close the environment."""
-        self._collector.close()
+            raise CollectorError(failure(order, error)) from error
 
 
 class Processes:
@@ -79,30 +74,25 @@ class Processes:
 
     def __init__(self, config: TrainConfig, run: Path, workers: int) -> None:
         with _one_thread_each():
-            self._lines = [Line(config, run) for _ in range(workers)]
-        self._given = self._taken = 0
-        self._world: World | None = None
+            self._lines = [Line(config, run, k) for k in range(workers)]
+        self._turns = itertools.cycle(self._lines)
+        self._under_way: deque[Line] = deque()
 
-    @property
+    @cached_property
     def world(self) -> World:
         """Waits until all collectors are ready."""
-        if self._world is None:
-            for k in range(len(self._lines)):
-                self._world = self._receive(k)
-        assert self._world is not None
-        return self._world
+        worlds: list[World] = [line.answer() for line in self._lines]
+        return worlds[0]
 
     def submit(self, order: Order) -> None:
         """To the next collector in turn."""
         _ = self.world
-        self._lines[self._given % len(self._lines)].orders.put(order)
-        self._given += 1
+        self._under_way.append(next(self._turns))
+        self._under_way[-1].orders.put(order)
 
     def result(self) -> PlayedEpisode:
         """From the collector that got the oldest order."""
-        k = self._taken % len(self._lines)
-        self._taken += 1
-        episode: PlayedEpisode = self._receive(k)
+        episode: PlayedEpisode = self._under_way.popleft().answer()
         return episode
 
     def close(self) -> None:
@@ -115,14 +105,6 @@ class Processes:
                 line.process.kill()
             line.orders.put(None)
 
-    def _receive(self, k: int) -> Any:
-        kind, value = self._lines[k].answers.get()
-        if kind == "error":
-            raise CollectorError(value)
-        if kind == "gone":
-            raise CollectorError(_gone(k, self._lines[k].process))
-        return value
-
 
 class Line:
     """A collector process, and two threads that carry orders to it and answers back.
@@ -131,38 +113,46 @@ class Line:
     other, learner and collector would wait for each other for ever.
     """
 
-    def __init__(self, config: TrainConfig, run: Path) -> None:
+    def __init__(self, config: TrainConfig, run: Path, number: int) -> None:
         context = multiprocessing.get_context("spawn")
         self._pipe, theirs = context.Pipe()
+        self._number = number
         self.process = context.Process(target=work, args=(theirs, config, str(run)), daemon=True)
         self.process.start()
         theirs.close()
         self.orders: queue.SimpleQueue[Order | None] = queue.SimpleQueue()
-        self.answers: queue.SimpleQueue[tuple[str, Any]] = queue.SimpleQueue()
+        self._answers: queue.SimpleQueue[tuple[str, Any]] = queue.SimpleQueue()
         for carry in (self._send, self._receive):
             threading.Thread(target=carry, daemon=True).start()
+
+    def answer(self) -> Any:
+        """What the collector says next; waits for it."""
+        kind, value = self._answers.get()
+        if kind == "gone":
+            self.process.join(5)
+            code = self.process.exitcode
+            how = (
+                f"was killed by {signal.Signals(-code).name}"
+                if code and code < 0
+                else f"ended with code {code}"
+            )
+            raise CollectorError(
+                f"collector {self._number} {how} (out of memory, or stopped from outside; a script of your own needs "
+                "`if __name__ == '__main__':` around what it does); nothing that was saved is lost."
+            )
+        if kind == "error":
+            raise CollectorError(value)
+        return value
 
     def _send(self) -> None:
         while (order := self.orders.get()) is not None:
             _send(self._pipe, order)
 
     def _receive(self) -> None:
-        while True:
-            try:
-                self.answers.put(self._pipe.recv())
-            except (EOFError, OSError):
-                self.answers.put(("gone", None))
-                return
-
-
-def _gone(k: int, process: Any) -> str:
-    process.join(5)
-    code = process.exitcode
-    how = f"was killed by {signal.Signals(-code).name}" if code and code < 0 else f"ended with code {code}"
-    return (
-        f"collector {k} {how} (out of memory, or stopped from outside; a script of your own needs "
-        "`if __name__ == '__main__':` around what it does); nothing that was saved is lost."
-    )
+        with contextlib.suppress(EOFError, OSError):
+            while True:
+                self._answers.put(self._pipe.recv())
+        self._answers.put(("gone", None))
 
 
 def work(pipe: Any, config: TrainConfig, run: str) -> None:
@@ -172,19 +162,17 @@ def work(pipe: Any, config: TrainConfig, run: str) -> None:
     try:
         collector = make_collector(config, Path(run))
     except Exception as error:
-        _send(pipe, ("error", _plainly(error)))
+        _send(pipe, ("error", plainly(error)))
         return
     _send(pipe, ("world", collector.world))
-    while True:
-        try:
+    with contextlib.suppress(EOFError, OSError):
+        while True:
             order: Order = pipe.recv()
-        except (EOFError, OSError):
-            return
-        try:
-            answer: tuple[str, Any] = ("episode", collector.play(order))
-        except Exception as error:
-            answer = ("error", _failure(order, error))
-        _send(pipe, answer)
+            try:
+                answer: tuple[str, Any] = ("episode", collector.play(order))
+            except Exception as error:
+                answer = ("error", failure(order, error))
+            _send(pipe, answer)
 
 
 def _send(pipe: Any, message: Any) -> None:
@@ -192,12 +180,13 @@ def _send(pipe: Any, message: Any) -> None:
         pipe.send(message)
 
 
-def _failure(order: Order, error: Exception) -> str:
+def failure(order: Order, error: Exception) -> str:
+    """Which episode could not be played, and why."""
     what = "evaluation episode" if order.evaluation is not None else "episode"
-    return f"{what} {order.number} (seed {order.seed}) could not be played: {_plainly(error)}"
+    return f"{what} {order.number} (seed {order.seed}) could not be played: {plainly(error)}"
 
 
-def _plainly(error: Exception) -> str:
+def plainly(error: Exception) -> str:
     """Our own errors explain themselves; of others, say what they are and where they come from."""
     if isinstance(error, (ValueError, OSError)) and str(error):
         return str(error)

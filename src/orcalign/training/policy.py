@@ -12,7 +12,7 @@ import numpy.typing as npt
 from orcalign.checks import require
 from orcalign.rewards import Stream, load_reward
 from orcalign.rewards.base import State
-from orcalign.training.checkpoint import read_arrays
+from orcalign.training.checkpoint import read_arrays, under
 from orcalign.training.collector import rescale
 from orcalign.training.run_folder import RunFolder
 
@@ -71,21 +71,13 @@ class LoadedPolicy:
 
 def policy_parts(arrays: dict[str, Any], about: dict[str, Any]) -> tuple[dict[str, Any], State | None]:
     """Weights of a policy's file, and the state of the reward that guides it, if one does."""
-    weights, state = _under("policy/", arrays), _under("reward/", arrays)
+    weights, state = under("policy/", arrays), under("reward/", arrays)
     return weights, (about["reward"], state) if about["world"]["guide_dim"] else None
 
 
-def _under(prefix: str, arrays: dict[str, Any]) -> dict[str, Any]:
-    return {name.removeprefix(prefix): value for name, value in arrays.items() if name.startswith(prefix)}
-
-
 def load_policy(run: str | os.PathLike[str], which: str = "last") -> LoadedPolicy:
-    """The policy of a run's folder: the last, or the best by what the reward says of episodes kept for that.
-
-    Args:
-        run: the folder that `orcalign train` wrote.
-        which: "last" or "best".
-    """
+    """The policy of a folder that `orcalign train` wrote: the last, or the best by what the reward says of episodes
+    kept for that."""
     require("which", which, WHICH)
     folder = RunFolder(run)
     return LoadedPolicy(folder, *read_arrays(policy_file(folder, which)))

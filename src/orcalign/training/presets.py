@@ -1,6 +1,7 @@
 """What a run is: a preset, what the task's suite needs, a recipe, and what the user sets, each over the one before.
 
-`paper` is the paper's exact protocol, `laptop` the same in sizes for two cores.
+Of the presets `paper` is the paper's exact protocol, `laptop` the same in sizes for two cores. Recipes are what tables
+compare.
 """
 
 from __future__ import annotations
@@ -14,7 +15,6 @@ from orcalign.envs import find_task
 from orcalign.envs.suite import find_suite
 from orcalign.training.config import DemoConfig, EncoderConfig, TrainConfig
 from orcalign.training.config_mapping import from_mapping, with_settings
-from orcalign.training.recipes import RECIPES
 
 Plain = Mapping[str, Any]
 OBJECT_FRAMES = 192
@@ -67,6 +67,67 @@ PRESETS: dict[str, Preset] = {
             "collect.render": "paper",
             "collect.in_flight": 0,
         },
+    ),
+}
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """Reward, agent and collection: a column of a table."""
+
+    label: str
+    """As the paper writes it."""
+    summary: str
+    """What it does, in a line."""
+    settings: Plain
+    """Fields of the config that differ from the preset's."""
+
+
+RECIPES: dict[str, Recipe] = {
+    "orca_progress": Recipe(
+        "ORCA progress",
+        "pays progress along the demo in order, and for staying in its last frame, around the object",
+        {
+            "reward.matcher": "orca_progress",
+            "reward.calibrated": True,
+            "reward.scale": "none",
+            "reward.progress_in": "path",
+            # A floor is for the way. In the last frame one stays, and within a floor nothing is gained by doing the
+            # last bit.
+            "reward.set": ["last=1"],
+            # Progress is paid all along the way: the learner may look further ahead than for one reward at the end.
+            # It is not rescaled, so that values are about 10 and a penalty of 0.01 means the same in every task.
+            "agent.gamma": 0.95,
+            "agent.learning_rate": 3e-4,
+            "agent.action_penalty": 0.01,
+            "encoder.look": "object",
+        },
+    ),
+    "orca": Recipe(
+        "ORCA",
+        "TemporalOT for the first half of the steps, then ordered coverage, as the paper trains it",
+        {"reward.matcher": "orca", "reward.pretrain": "temporal_ot"},
+    ),
+    "orca_np": Recipe(
+        "ORCA (NP)",
+        "ordered coverage from the first step on, without pretraining",
+        {"reward.matcher": "orca"},
+    ),
+    "temporal_ot": Recipe(
+        "TemporalOT",
+        "optimal transport between frames of nearly the same time",
+        {"reward.matcher": "temporal_ot"},
+    ),
+    "ot": Recipe("OT", "optimal transport between frames, whatever their order", {"reward.matcher": "ot"}),
+    "dtw": Recipe(
+        "DTW",
+        "dynamic time warping: frames in order, any of them as often as it fits",
+        {"reward.matcher": "dtw"},
+    ),
+    "threshold": Recipe(
+        "Threshold",
+        "counts the demo's frames that were reached, one after the other",
+        {"reward.matcher": "threshold"},
     ),
 }
 

@@ -7,6 +7,7 @@ so nobody can tell.
 from __future__ import annotations
 
 import io
+import itertools
 import logging
 import os
 import secrets
@@ -15,58 +16,48 @@ import sys
 import tarfile
 import tempfile
 from collections import deque
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from orcalign.checks import require
 from orcalign.training.collector import Order, World
 from orcalign.training.config import TrainConfig
 from orcalign.training.config_mapping import from_mapping, to_mapping
 from orcalign.training.episode import PlayedEpisode
-from orcalign.training.players import CollectorError
+from orcalign.training.players import CollectorError, failure, make_collector, plainly
 from orcalign.training.run_folder import REWARD_FILES
 
 KNOCK_SECONDS = 10.0
 
 
 class RayPlayers:
-    """Actors that take orders in turn; the interface is `Players`.
+    """Actors that take orders in turn, as `Players` do; what the reward is made from travels to them.
 
-    Args:
-        config: of the run.
-        run: its folder; what the reward is made from travels to the actors.
-        workers: how many.
-        cpus: that each asks for.
+    Each of the `workers` asks for so many `cpus`.
     """
 
     def __init__(self, config: TrainConfig, run: Path, workers: int, cpus: float = 1) -> None:
-        require("workers", workers, at_least=1)
         self._ray = connect()
         # Kept as long as the players: an actor that is started again needs it again.
         self._files = self._ray.put(pack(run, only=REWARD_FILES))
         actor = self._ray.remote(num_cpus=cpus, max_restarts=-1, max_task_retries=-1)(RayCollector)
         self._actors = [actor.remote(to_mapping(config), self._files) for _ in range(workers)]
-        self._waiting: deque[Any] = deque()
-        self._given = 0
-        self._world: World | None = None
+        self._turns = itertools.cycle(self._actors)
+        self._under_way: deque[Any] = deque()
 
-    @property
+    @cached_property
     def world(self) -> World:
         """Waits until all actors are ready."""
-        if self._world is None:
-            for actor in self._actors:
-                self._world = self._get(actor.world.remote())
-        assert self._world is not None
-        return self._world
+        worlds: list[World] = [self._get(actor.world.remote()) for actor in self._actors]
+        return worlds[0]
 
     def submit(self, order: Order) -> None:
         """To the next actor in turn."""
-        self._waiting.append(self._actors[self._given % len(self._actors)].play.remote(order))
-        self._given += 1
+        self._under_way.append(next(self._turns).play.remote(order))
 
     def result(self) -> PlayedEpisode:
         """Of the oldest order."""
-        episode: PlayedEpisode = self._get(self._waiting.popleft())
+        episode: PlayedEpisode = self._get(self._under_way.popleft())
         return episode
 
     def close(self) -> None:
@@ -87,7 +78,7 @@ class RayPlayers:
 
 
 class RayCollector:
-    """What an actor runs."""
+    """What an actor runs. Errors travel as text: their types may not be known elsewhere, and Ray would retry them."""
 
     def __init__(self, config: dict[str, Any], files: bytes) -> None:
         self._config, self._files = config, files
@@ -95,24 +86,20 @@ class RayCollector:
 
     def world(self) -> tuple[str, Any]:
         """What it is like here."""
-        return self._answer(lambda collector: collector.world)
+        try:
+            return "world", self._ready().world
+        except Exception as error:
+            return "error", plainly(error)
 
     def play(self, order: Order) -> tuple[str, Any]:
         """An episode."""
-        return self._answer(lambda collector: collector.play(order), f"episode {order.number}: ")
-
-    def _answer(self, do: Any, what: str = "") -> tuple[str, Any]:
-        # Errors travel as text: their types may not be known where they arrive, and Ray would retry them.
         try:
-            return "answer", do(self._ready())
+            return "episode", self._ready().play(order)
         except Exception as error:
-            known = isinstance(error, (ValueError, OSError)) and str(error)
-            return "error", what + (str(error) if known else f"{type(error).__name__}: {error}")
+            return "error", failure(order, error)
 
     def _ready(self) -> Any:
         if self._collector is None:
-            from orcalign.training.players import make_collector
-
             # Kept as long as the actor: some of it is read only when it is needed.
             self._folder = tempfile.TemporaryDirectory()
             unpack(self._files, Path(self._folder.name))
@@ -153,11 +140,11 @@ def connect() -> Any:
     """
     # Ray would hide GPUs from tasks that ask for none, and warns that it will stop to.
     os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")
-    address = os.environ.get("RAY_ADDRESS") or None
-    if address in (None, "local"):
+    address = os.environ.get("RAY_ADDRESS") or "local"
+    if address == "local":
         # Ray's word for "this machine alone": it then binds to the loopback address, on Linux too.
         os.environ.setdefault("RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER", "0")
-    if address in (None, "local") and "RAY_AUTH_MODE" not in os.environ:
+    if address == "local" and "RAY_AUTH_MODE" not in os.environ:
         os.environ["RAY_AUTH_MODE"] = "token"
         os.environ.setdefault("RAY_AUTH_TOKEN", secrets.token_hex(32))
         if "ray" in sys.modules:
@@ -173,14 +160,14 @@ def connect() -> Any:
         ) from error
     if ray.is_initialized():
         return ray
-    if address is not None:
-        _require_listening(address)
-    here: dict[str, Any] = {"include_dashboard": False} if address in (None, "local") else {}
+    _require_listening(address)
+    here: dict[str, Any] = {"include_dashboard": False} if address == "local" else {}
     try:
-        ray.init(address=address or "local", logging_level=logging.ERROR, log_to_driver=False, **here)
+        ray.init(address=address, logging_level=logging.ERROR, log_to_driver=False, **here)
     except Exception as error:
+        where, why = "this machine" if address == "local" else address, " ".join(str(error).split())
         raise ValueError(
-            f"Ray at {address or 'this machine'} cannot be reached ({' '.join(str(error).split())}); "
+            f"Ray at {where} cannot be reached ({why}); "
             "check RAY_ADDRESS, and RAY_AUTH_TOKEN if the cluster asks for one."
         ) from error
     return ray

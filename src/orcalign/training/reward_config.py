@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from dataclasses import dataclass
 from typing import Any
 
@@ -121,43 +122,30 @@ class RewardConfig:
         )
 
 
-@dataclass(frozen=True)
-class Stage:
-    """Steps `first` to `last` of a run, paid by one reward."""
+def plan_stages(config: RewardConfig, steps: int) -> tuple[tuple[int, int], ...]:
+    """For each stage of a run of so many steps, the step at which it begins, and that from which its actor learns: its
+    critic does not know the new reward at first.
 
-    name: str
-    first: int
-    last: int
-    critic_only: int
-    """Steps at its beginning for which the actor does not learn: its critic does not know the new reward yet."""
-
-
-def plan_stages(config: RewardConfig, steps: int) -> tuple[Stage, ...]:
-    """The stages of a run of that many steps.
-
-    >>> [(s.name, s.first, s.last) for s in plan_stages(RewardConfig(pretrain="temporal_ot"), 1000)]
-    [('temporal_ot', 0, 500), ('orca', 500, 1000)]
+    >>> plan_stages(RewardConfig(pretrain="temporal_ot", critic_only=0.1), 1000)
+    ((0, 0), (500, 550))
     """
-    if config.reward != VIDEO:
-        return (Stage(config.reward, 0, steps, 0),)
-    switch = round(steps * config.pretrain_fraction) if config.pretrain is not None else steps
-    last = config.matchers[-1]
+    if config.reward != VIDEO or config.pretrain is None:
+        return ((0, 0),)
+    switch = round(steps * config.pretrain_fraction)
     if switch == steps:
-        return (Stage(last, 0, steps, 0),)
-    critic_only = share_or_count("critic_only", config.critic_only, steps - switch)
-    return Stage(config.matchers[0], 0, switch, 0), Stage(last, switch, steps, critic_only)
+        return ((0, 0),)
+    return (0, 0), (switch, switch + share_or_count("critic_only", config.critic_only, steps - switch))
 
 
 def _setting(text: str) -> tuple[str, Any]:
     name, equals, value = text.partition("=")
     if not equals or not name.strip() or not value.strip():
         raise ValueError(f"set is {text!r}; give name=value, such as window=3.")
+    name, value = name.strip(), value.strip()
     known = {"true": True, "false": False, "none": None}
-    if value.strip().lower() in known:
-        return name.strip(), known[value.strip().lower()]
+    if value.lower() in known:
+        return name, known[value.lower()]
     for kind in (int, float):
-        try:
-            return name.strip(), kind(value)
-        except ValueError:
-            continue
-    return name.strip(), value.strip()
+        with contextlib.suppress(ValueError):
+            return name, kind(value)
+    return name, value

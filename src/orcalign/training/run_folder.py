@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import platform
@@ -24,14 +25,11 @@ PACKAGES = ("torch", "numpy", "numba", "openvino", "gymnasium", "mujoco", "metaw
 
 
 class RunFolder:
-    """The places of a run.
-
-    Args:
-        path: the folder of a run; it must have been made by `RunFolder.create`.
-    """
+    """The places of a run; the folder must have been made by `RunFolder.create`."""
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self.path = Path(path)
+        self.config_file, self.metrics_file = self.path / "config.yaml", self.path / "metrics.jsonl"
         if not self.config_file.is_file():
             raise FileNotFoundError(
                 f"{str(self.path)!r} is not a run: it has no config.yaml; give the folder that `orcalign train` wrote."
@@ -60,7 +58,7 @@ class RunFolder:
             write_file(folder / SCENES, scenes)
         save_description(folder, reward)
         about = {"versions": versions(), "machine": f"{platform.system()} {platform.machine()}", **facts}
-        _write_json(folder / "run.json", about)
+        write_file(folder / "run.json", (json.dumps(about, indent=1) + "\n").encode())
         # Last: a folder with a config is a whole run.
         write_file(folder / "config.yaml", config.to_yaml().encode())
         return cls(folder)
@@ -75,16 +73,6 @@ class RunFolder:
             )
         if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
             raise FileExistsError(f"{str(folder)!r} exists and is not an empty folder; choose another --out.")
-
-    @property
-    def config_file(self) -> Path:
-        """The effective config."""
-        return self.path / "config.yaml"
-
-    @property
-    def metrics_file(self) -> Path:
-        """One JSON object a line."""
-        return self.path / "metrics.jsonl"
 
     def demos(self) -> tuple[Demo, ...]:
         """As they were when the run began."""
@@ -105,12 +93,8 @@ class RunFolder:
 
 
 class MetricsLog:
-    """Appends to `metrics.jsonl`; what a killed run wrote after its last checkpoint is cut off and written again.
-
-    Args:
-        path: the file.
-        position: bytes to keep, as the checkpoint says.
-    """
+    """Appends to `metrics.jsonl`; what a killed run wrote after its last checkpoint, beyond `position` bytes, is cut
+    off and written again."""
 
     def __init__(self, path: Path, position: int = 0) -> None:
         there = path.stat().st_size if path.exists() else 0
@@ -161,7 +145,6 @@ def run_reward(folder: Path) -> Reward:
 
 def check_version(folder: Path) -> None:
     """Refuse a run of a version that had no description of its reward yet."""
-
     if not (folder / FILE).is_file() and (folder / "run.json").is_file():
         made = _read_json(folder / "run.json").get("versions", {}).get("orcalign", "an unknown version")
         raise ValueError(
@@ -185,15 +168,9 @@ def versions() -> dict[str, str]:
     # Its own by what runs: an editable installation may have been made of an earlier one.
     found = {"python": platform.python_version(), "platform": sys.platform, "orcalign": __version__}
     for name in PACKAGES:
-        try:
+        with contextlib.suppress(metadata.PackageNotFoundError):
             found[name] = metadata.version(name)
-        except metadata.PackageNotFoundError:
-            continue
     return found
-
-
-def _write_json(path: Path, values: dict[str, Any]) -> None:
-    write_file(path, (json.dumps(values, indent=1) + "\n").encode())
 
 
 def _read_json(path: Path) -> dict[str, Any]:

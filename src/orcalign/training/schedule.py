@@ -21,6 +21,8 @@ from orcalign.training.config import TrainConfig
 Weights = dict[str, Any]
 GUIDE = "reward/"
 """Before the names of what guides the policy of an order."""
+PLAIN = ("number", "seed", "noise", "random", "show", "evaluation")
+"""What of an order a checkpoint keeps as it is."""
 
 
 class Schedule:
@@ -81,21 +83,15 @@ class Schedule:
         guides: dict[str, Any] = {}
         orders: list[dict[str, Any]] = []
         for order in self.pending:
-            known = [k for k, one in enumerate(sets) if one is order.weights]
-            if not known:
+            # Orders of one moment share their weights, which are kept once.
+            k = next((k for k, one in enumerate(sets) if one is order.weights), len(sets))
+            if k == len(sets):
                 sets.append(order.weights)
-            entry = {
-                name: getattr(order, name)
-                for name in ("number", "seed", "noise", "random", "show", "evaluation")
-            }
+            entry = {name: getattr(order, name) for name in PLAIN}
             guide, arrays = order.reward or (None, {})
             guides |= {f"{len(orders)}/{GUIDE}{name}": value for name, value in arrays.items()}
-            orders.append({**entry, "weights": known[0] if known else len(sets) - 1, "reward": guide})
-        state = {
-            "next_episode": self.next_episode,
-            "next_evaluation": self.next_evaluation,
-            "orders": orders,
-        }
+            orders.append({**entry, "weights": k, "reward": guide})
+        state = {"next_episode": self.next_episode, "next_evaluation": self.next_evaluation, "orders": orders}
         weights = {f"{k}/{name}": value for k, one in enumerate(sets) for name, value in one.items()}
         return state, {**weights, **guides}
 

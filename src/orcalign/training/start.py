@@ -11,11 +11,11 @@ from typing import Any
 
 import numpy as np
 
-from orcalign.envs import find_task, make, make_demo, make_demos, train_seed
+from orcalign.envs import make, make_demos, train_seed
 from orcalign.rewards.demos import as_demos
 from orcalign.training.config import TrainConfig
 from orcalign.training.config_mapping import from_mapping, to_mapping, with_settings
-from orcalign.training.evaluation import known_expert_return
+from orcalign.training.episode import known_expert_return
 from orcalign.training.presets import config as config_of
 from orcalign.training.reward_config import VIDEO, plan_stages
 from orcalign.training.run_folder import RunFolder
@@ -83,26 +83,22 @@ def train(
                 "resume goes on with a run as it began; leave out task, out, recipe and settings."
             )
         run = RunFolder(resume)
+    elif task is None:
+        raise ValueError("no task was given; name one, such as door-close, or the run to resume.")
     else:
-        run = start_run(wanted := _wanted(task, preset, recipe, settings), out or default_folder(wanted))
+        if isinstance(task, str):
+            wanted = config_of(task, preset, recipe, settings)
+        elif recipe is not None:
+            raise ValueError(f"the config has its recipe already; leave out recipe={recipe!r}.")
+        else:
+            wanted = from_mapping(with_settings(to_mapping(task), settings or {}))
+        run = start_run(wanted, out or default_folder(wanted))
     training = Training(run, workers, device)
     try:
         training.go()
     finally:
         training.close()
     return RunFolder(run.path)
-
-
-def _wanted(
-    task: str | TrainConfig | None, preset: str, recipe: str | None, settings: Mapping[str, Any] | None
-) -> TrainConfig:
-    if task is None:
-        raise ValueError("no task was given; name one, such as door-close, or the run to resume.")
-    if isinstance(task, str):
-        return config_of(task, preset, recipe, settings)
-    if recipe is not None:
-        raise ValueError(f"the config has its recipe already; leave out recipe={recipe!r}.")
-    return from_mapping(with_settings(to_mapping(task), settings or {}))
 
 
 def default_folder(config: TrainConfig) -> Path:
@@ -125,19 +121,16 @@ def find_demos(config: TrainConfig) -> tuple[tuple[Demo, ...], tuple[str, ...]]:
     demo, collect = config.demo, config.collect
     if demo.demo:
         return as_demos(list(demo.demo)), ()
-    spec = find_task(config.task)
-    misaligned = demo.demo_kind == "misaligned"
-    warp = None if demo.demo_kind in ("misaligned", "aligned") else demo.demo_kind
-    if demo.demos == 1 and warp != "mixed":
-        made, notes = make_demo(
-            spec, demo.demo_seed, misaligned, warp, render=collect.render, size=collect.frame_size
-        )
-        return (made,), notes
-    several, notes = make_demos(
-        spec, demo.demos, demo.demo_seed, random_warp=warp, misaligned=misaligned, render=collect.render,
+    made, notes = make_demos(
+        config.task,
+        demo.demos,
+        demo.demo_seed,
+        None if demo.demo_kind in ("misaligned", "aligned") else demo.demo_kind,
+        misaligned=demo.demo_kind == "misaligned",
+        render=collect.render,
         size=collect.frame_size,
-    )  # fmt: skip
-    return several.demos, notes
+    )
+    return made.demos, notes
 
 
 def describe_reward(config: TrainConfig) -> dict[str, Any]:
@@ -148,7 +141,6 @@ def describe_reward(config: TrainConfig) -> dict[str, Any]:
     ['temporal_ot', 'orca']
     """
     reward, encoder = config.reward, config.encoder
-    stages = plan_stages(reward, config.steps)
     if reward.reward != VIDEO:
         parts = [{"kind": reward.reward, **reward.extra_settings()}]
     else:
@@ -167,7 +159,7 @@ def describe_reward(config: TrainConfig) -> dict[str, Any]:
         ]
     return {
         "kind": "staged",
-        "starts": [stage.first for stage in stages],
+        "starts": [first for first, _ in plan_stages(reward, config.steps)],
         "steps": config.steps,
         "scale": reward.scale.factor,
         "parts": parts,
@@ -203,6 +195,5 @@ def demo_hash(demos: tuple[Demo, ...]) -> str:
     """
     digest = hashlib.sha256()
     for demo in demos:
-        digest.update(str(demo.frames.shape).encode())
-        digest.update(demo.frames.tobytes())
+        digest.update(str(demo.frames.shape).encode() + demo.frames.tobytes())
     return digest.hexdigest()

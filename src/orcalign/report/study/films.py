@@ -15,7 +15,7 @@ from orcalign.experiments.results import StudyCell, StudyResults, label
 from orcalign.experiments.tables import heading
 from orcalign.report.explainer.embedding import embed_frames
 from orcalign.report.study.grid import study_settings
-from orcalign.training.evaluation import read_shown
+from orcalign.training.episode import read_shown
 from orcalign.video import DemoSet, VideoOptions, read_video
 
 PAGE_BYTES = 6_500_000

@@ -16,7 +16,7 @@ from orcalign.report.plots import moments
 from orcalign.report.training_run.reading import RunRecords
 from orcalign.rewards import Evidence, Reward
 from orcalign.rewards.explanation import Explanation
-from orcalign.training.evaluation import read_shown
+from orcalign.training.episode import read_shown
 from orcalign.training.run_folder import run_reward
 from orcalign.video import Demo, DemoSet, VideoOptions, read_video
 
