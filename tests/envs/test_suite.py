@@ -23,7 +23,6 @@ from orcalign.envs import (
     find_task,
     make,
     make_demo,
-    make_expert,
     measure_expert_returns,
     rollout_expert,
 )
@@ -134,7 +133,7 @@ def test_a_third_suite_is_played_and_filmed(lamps):
     assert demo.source.startswith("poses of lamp, episode 0")
     assert demo.extra["expert_return"] == rollout_expert("lamp").total == 0.125
     with pytest.raises(ValueError, match="no scripted expert for 'lamp'; record a video"):
-        make_expert("lamp", env)
+        find_suite("lamps").expert(find_task("lamp"), env)
 
 
 def test_a_third_suite_need_not_be_measured(lamps):

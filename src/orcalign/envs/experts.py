@@ -8,14 +8,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-import gymnasium
 import numpy as np
 import numpy.typing as npt
 
 from orcalign.envs.making import check_render_choice
-from orcalign.envs.suite import find_suite
+from orcalign.envs.suite import Env, find_suite
 from orcalign.envs.tasks import TaskSpec, episode_return, find_task
-from orcalign.envs.wrappers.frames import RenderMode
+from orcalign.video.demo import Render
 
 
 class Expert(Protocol):
@@ -23,19 +22,6 @@ class Expert(Protocol):
 
     def act(self, observation: npt.NDArray[Any], success: bool) -> Any:
         """The next action, given the observation and whether the last step reported success."""
-
-
-def make_expert(task: str | TaskSpec, env: gymnasium.Env[Any, Any]) -> Expert:
-    """A fresh expert for one episode of `env`, which must be an environment of the task.
-
-    >>> from orcalign.envs.making import build
-    >>> env, _ = build(find_task("nav2d-grid"))
-    >>> _ = env.reset(seed=0)
-    >>> make_expert("nav2d-grid", env).act(np.zeros(3), success=False)
-    1
-    """
-    spec = find_task(task)
-    return find_suite(spec.suite).expert(spec, env)
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,7 +38,7 @@ class Episode:
     """[S, A] (or [S]), one for each of the S simulation steps."""
     success: npt.NDArray[np.bool_]
     """[T]"""
-    render: RenderMode = "unknown"
+    render: Render = "unknown"
     """How the frames were drawn."""
 
     def __len__(self) -> int:
@@ -83,7 +69,7 @@ def rollout_expert(
     return find_suite(spec.suite).record(spec, seed, render, size)
 
 
-def play(expert: Expert, env: gymnasium.Env[Any, Any], spec: TaskSpec, seed: int, pictures: bool) -> Episode:
+def play(expert: Expert, env: Env, spec: TaskSpec, seed: int, pictures: bool) -> Episode:
     """One episode of `expert` on the bare environment, looked at after every agent step."""
     observation, _ = env.reset(seed=seed)
     frames: list[Any] = []

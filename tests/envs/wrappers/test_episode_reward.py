@@ -5,7 +5,7 @@ import pytest
 from envs.wrappers.counting import Counting
 
 from orcalign.envs import EpisodeReward, make
-from orcalign.envs.wrappers.compatibility import OtherTaskWarning
+from orcalign.envs.wrappers.rewards import OtherTaskWarning
 from orcalign.matching import MATCHERS
 from orcalign.rewards import Evidence, Rollout
 
