@@ -8,14 +8,13 @@ import subprocess
 import sys
 from pathlib import Path
 
-import numpy as np
 import pytest
 from cli.small_commands import refused, two_stages
 
 from orcalign.cli import main
-from orcalign.matching import orca
-from orcalign.matching.costs import context
+from orcalign.rewards import load_reward
 from orcalign.training import RunFolder
+from orcalign.training.evaluation import read_shown
 from orcalign.training.presets import config
 from orcalign.video import read_video
 
@@ -51,12 +50,13 @@ def test_eval_measures_with_the_reward_that_training_ended_with(copied):
     main(["eval", str(copied.path), "--episodes", "2"])
     numbers = json.loads((copied.path / "eval" / "last.json").read_text())
     *_, last = copied.records("evaluation")
-    for name in ("progresses", "coverages", "reward"):
+    for name in ("each", "reward", "progress", "coverage"):
         assert numbers[name] == last[name], name
-    with np.load(copied.path / "evaluations" / "0000000180.npz", allow_pickle=False) as kept:
-        costs = [kept["cost_0"], kept["cost_0_1"]]
-    at_first = max(orca(context(cost, 3)).progress[-1] for cost in costs)
-    assert numbers["progresses"][0] != pytest.approx(at_first)
+    evidence, _ = read_shown(copied.path / "evaluations" / "0000000180.npz")[0]
+    ended, began = copied.reward(), load_reward(copied.path)
+    for name, value in ended.summary(evidence).items():
+        assert numbers["each"][name][0] == value
+        assert value != pytest.approx(began.summary(evidence)[name])
 
 
 def test_eval_of_the_best_policy_elsewhere(finished, tmp_path):
@@ -84,6 +84,18 @@ def test_mistakes_in_eval(finished, capsys, words, message):
 @pytest.mark.parametrize("command", ["eval", "report"])
 def test_what_is_no_run_is_named(tmp_path, capsys, command):
     assert f"'{tmp_path}' is not a run" in refused(capsys, command, tmp_path)
+
+
+@pytest.mark.parametrize("words", [("eval",), ("report",), ("train", "--resume")])
+def test_a_run_of_an_earlier_version_is_refused(copied, capsys, words):
+    """It has no description of its reward, and settings that are no longer known."""
+    (copied.path / "reward.json").unlink()
+    about = json.loads((copied.path / "run.json").read_text())
+    about["versions"]["orcalign"] = "0.0.9"
+    (copied.path / "run.json").write_text(json.dumps(about))
+    with copied.config_file.open("a") as config_file:
+        config_file.write("gone_since: 1\n")
+    assert "was made by orcalign 0.0.9, and this is" in refused(capsys, *words, copied.path)
 
 
 def test_report_of_a_run_that_has_just_begun(copied, capsys):

@@ -174,7 +174,7 @@ def test_bad_input_gives_one_line(videos, tmp_path, capsys):
     assert "temperature is -1.0" in bad(capsys, "score", demo, good, "--temperature", "-1", *pixels)
     assert "did you mean 'pixels'" in bad(capsys, "score", demo, good, "--encoder", "pixel")
     assert "max_frames=4" in bad(capsys, "score", demo, good, "--max-frames", "4", *pixels)
-    assert "window is 0" in bad(capsys, "score", demo, good, "--context", "0", *pixels)
+    assert "context is 0" in bad(capsys, "score", demo, good, "--context", "0", *pixels)
     assert not out.exists()
 
 

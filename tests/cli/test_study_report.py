@@ -55,7 +55,7 @@ def test_from_a_sweep_to_a_file_and_back(here: Path, capsys: pytest.CaptureFixtu
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (("report", "quik"), "'quik' is neither the folder of a run nor a study; did you mean the study 'quick'?"),
+        (("report", "quik"), "'quik' is neither the folder of a run nor a study; did you mean 'quick'?"),
         (("report", "latency"), "the study 'latency' has a table only: orcalign table latency"),
         (("report", "none.json"), "none.json: No such file or directory"),
         (("report", "none.yaml"), "none.yaml: No such file or directory"),

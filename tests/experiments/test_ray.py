@@ -214,14 +214,14 @@ def test_an_actor_that_is_killed_plays_again(cluster, tmp_path):
 
 
 def test_a_cluster_that_is_not_there(monkeypatch):
-    from orcalign.training import ray_session
+    from orcalign.training import ray_players
 
     monkeypatch.setenv("RAY_ADDRESS", "127.0.0.1:1")
     with pytest.raises(
         ValueError, match=r"Ray at 127\.0\.0\.1:1 cannot be reached \(.*refused\); check RAY_ADDRESS"
     ):
-        ray_session._require_listening("127.0.0.1:1")
-    ray_session._require_listening("auto")
+        ray_players._require_listening("127.0.0.1:1")
+    ray_players._require_listening("auto")
 
 
 def test_a_cluster_of_our_own_is_for_this_machine_alone():

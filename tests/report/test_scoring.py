@@ -1,10 +1,14 @@
 """Reading and encoding a file at the same time."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
+import orcalign
 from orcalign.encoders import make_encoder
-from orcalign.report.clips import VideoFrames, encode_file
+from orcalign.report.clips import SHOWN, VideoFrames, encode_file
+from orcalign.report.scoring import ScoreSettings, score_clips
 from orcalign.video import VideoOptions, read_video, write_mp4
 
 
@@ -35,3 +39,27 @@ def test_chunks_are_not_changed_later(tmp_path):
     for chunk, before in pairs:
         np.testing.assert_array_equal(chunk, before)
     assert len(source.frames()) == 50
+
+
+def test_attempts_are_scored_in_one_call(tmp_path, monkeypatch):
+    films = np.random.default_rng(0).integers(0, 256, (2, 12, 32, 32, 3), np.uint8)
+    for name, film in zip(("demo", "other"), films, strict=True):
+        write_mp4(tmp_path / f"{name}.mp4", film, 25)
+    monkeypatch.chdir(tmp_path)
+    sheet = orcalign.score(
+        "demo.mp4", ["demo.mp4", "other.mp4"], ("orca", "dtw"), context=1, encoder="pixels"
+    )
+    options = VideoOptions(longest=SHOWN)
+    clips = [encode_file(Path(f"{name}.mp4"), make_encoder("pixels"), options) for name in ("demo", "other")]
+    expected = score_clips(clips[0], clips, ScoreSettings(("orca", "dtw"), context=1))
+    for found, one in zip(sheet.attempts, expected.attempts, strict=True):
+        for name in ("orca", "dtw"):
+            np.testing.assert_array_equal(found.matches[name].reward, one.matches[name].reward)
+    (alone,) = orcalign.score(
+        "demo.mp4", tmp_path / "other.mp4", context=1, encoder=make_encoder("pixels")
+    ).attempts
+    assert list(alone.matches) == ["orca"]
+    with pytest.raises(ValueError, match="no attempt was given"):
+        orcalign.score("demo.mp4", [])
+    with pytest.raises(ValueError, match="did you mean 'orca'"):
+        orcalign.score("demo.mp4", ["other.mp4"], "orka")

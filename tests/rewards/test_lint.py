@@ -7,7 +7,7 @@ from scipy.ndimage import gaussian_filter
 
 from orcalign.encoders import make_encoder
 from orcalign.rewards import Finding, lint_demo, wise_to_train
-from orcalign.rewards.calibrating import calibrate_demo
+from orcalign.rewards.measured import calibrate_demo
 from orcalign.video import Demo, read_video, write_mp4
 
 LINE = np.linspace(0, 1, 40)

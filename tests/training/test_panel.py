@@ -33,7 +33,7 @@ def episode(step: int, **changes: Any) -> dict[str, Any]:
         "critic_loss": 0.25,
         "actor_loss": -3.5,
         "q_mean": 7.0,
-        "timing": {"simulate": 0.1, "render": 0.3, "encode": 0.2, "match": 0.0, "update": 0.4, "total": 1.0},
+        "timing": {"simulate": 0.1, "render": 0.3, "observe": 0.2, "update": 0.4, "total": 1.0},
         **changes,
     }
 
@@ -88,7 +88,7 @@ def test_shares_of_time_leave_out_the_total() -> None:
     panel, _ = plain(Clock())
     panel.episode(episode(1))
     panel.episode(episode(2, timing={"simulate": 1.0, "keep": 5.0, "total": 9.0}))
-    assert panel.shares() == pytest.approx({"simulate": 0.55, "render": 0.15, "encode": 0.1, "update": 0.2})
+    assert panel.shares() == pytest.approx({"simulate": 0.55, "render": 0.15, "observe": 0.1, "update": 0.2})
 
 
 def on_terminal(panel_seconds: float, records: list[dict[str, Any]], width: int = 100) -> str:
@@ -117,7 +117,7 @@ def test_a_terminal_shows_everything_at_once() -> None:
         "left",
         "reward 12.3, progress 0.5, coverage 0.0625, solved steps 4",
         "critic loss 0.25, actor loss -3.5, mean Q 7",
-        "simulate 10%  render 30%  encode 20%  update 40%",
+        "simulate 10%  render 30%  observe 20%  update 40%",
         "step 700",
         "16.5",
         "80%",

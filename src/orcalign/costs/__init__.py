@@ -1,6 +1,5 @@
 """An episode and a demo → costs [T, J]: plain frame distances, or object-centric ones (`orcalign.costs.objects`)."""
 
-from orcalign.costs.frames import FrameCosts, FrameModel
-from orcalign.costs.model import CostModel
+from orcalign.costs.frames import CostModel, FrameCosts, FrameModel
 
 __all__ = ["CostModel", "FrameCosts", "FrameModel"]

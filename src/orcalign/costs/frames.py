@@ -1,4 +1,4 @@
-"""Costs between frames whose rows do not depend on one another, down to the last bit.
+"""Cost models, and the plain one: costs between frames whose rows do not depend on one another, down to the last bit.
 
 A matrix product of one row and the same row inside a product of many differ in their last bits, because
 BLAS adds in another order. A reward given live and the one computed afterwards should be the same number,
@@ -12,23 +12,57 @@ Rounding the directions moves a cosine distance by some 1e-8; two engines of one
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from typing import Any, final
+from collections.abc import Mapping, Sequence
+from typing import Any, Protocol, final
 
 import numpy as np
 import numpy.typing as npt
 
-from orcalign.costs.model import Frame
 from orcalign.encoders import Encoder, Progress
+from orcalign.encoders.protocol import Features, Frames
 from orcalign.matching.costs import distance as distance_named
 from orcalign.matching.kernel import kernel, reordering_kernel
 from orcalign.matching.match import FloatArray, as_float_array
 from orcalign.matching.threads import for_chunks
 from orcalign.video import Demo
 
+Frame = npt.NDArray[np.uint8]
 GRID = 2.0**26
 BLOCK = 256
 """Rows at a time: bounds the memory that float64 copies of features take."""
+
+
+class Eye(Protocol):
+    """Sees the frames of one episode: an encoder is one."""
+
+    def __call__(self, frames: Frames, progress: Progress | None = None) -> Features:
+        """Features [T, D] of any of its frames [T,H,W,3]; each row has the same bits alone and in company."""
+
+
+class CostModel(Protocol):
+    """An episode and some demos → costs [T, J] for each demo. No caller asks which kind it has."""
+
+    @property
+    def encoder(self) -> Any:
+        """What turns pictures into features."""
+
+    @property
+    def demo_features(self) -> tuple[npt.NDArray[Any], ...]:
+        """[J, D] of each demo."""
+
+    @property
+    def own_scale(self) -> Mapping[str, float] | None:
+        """Temperature and floor, of a model whose costs have a unit of their own; None to calibrate."""
+
+    def begin(self, first: Frame) -> Eye:
+        """The one way to start an episode: what sees its frames, given the first [H,W,3]."""
+
+    def compare(self, features: npt.ArrayLike, first: npt.ArrayLike | None = None) -> tuple[FloatArray, ...]:
+        """Costs [T, J] per demo of an episode's features [T, D], which begin with its first frame's unless those are
+        given [D]. A row has the same bits alone and in company."""
+
+    def between(self, demo: int) -> FloatArray:
+        """Costs [J, J] of a demo's frames to one another."""
 
 
 @final

@@ -20,7 +20,7 @@ from orcalign.matching.match import FloatArray
 
 if TYPE_CHECKING:
     from orcalign.rewards.composed import Product, Sum
-    from orcalign.rewards.video_reward import Explanation
+    from orcalign.rewards.explanation import Explanation
     from orcalign.video import Demo
 
 Array = npt.NDArray[Any]
@@ -206,7 +206,7 @@ class Reward(ABC):
 
     @abstractmethod
     def describe(self) -> dict[str, Any]:
-        """Plain values from which `orcalign.rewards.description.make_reward` makes it again; `kind` says which."""
+        """Plain values from which `orcalign.rewards.description.Kit` makes it again; `kind` says which."""
 
     def __mul__(self, other: float | Reward) -> Sum | Product:
         from orcalign.rewards.composed import Product, Sum

@@ -16,7 +16,7 @@ from orcalign.rewards.base import Array, Evidence, Moment, Need, Reward, Rollout
 
 if TYPE_CHECKING:
     from orcalign.rewards.description import Kit
-    from orcalign.rewards.video_reward import Explanation
+    from orcalign.rewards.explanation import Explanation
     from orcalign.video import Demo
 
 TARGET = 10.0
@@ -39,6 +39,11 @@ class Composed(Reward):
         self.need = reduce(Need.__or__, (part.need for part in self.parts))
         self.guide_dim = sum(part.guide_dim for k, part in enumerate(self.parts) if self.guides(k))
         self.criterion = self.parts[0].criterion
+
+    @property
+    def observer(self) -> object:
+        """That of the parts if all share one."""
+        return self if self._several else self.parts[0].observer
 
     @property
     def demos(self) -> tuple[Demo, ...]:  # type: ignore[override]
@@ -131,6 +136,21 @@ class Composed(Reward):
             mine = {name.removeprefix(prefix): a for name, a in arrays.items() if name.startswith(prefix)}
             part.load_state((own, mine))
 
+    def settings(self) -> dict[str, Any]:
+        """What it is made with beside its parts, in plain values."""
+        return {}
+
+    def describe(self) -> dict[str, Any]:
+        """Settings and parts."""
+        parts = [part.describe() for part in self.parts]
+        return {"kind": type(self).__name__.lower(), **self.settings(), "parts": parts}
+
+    @classmethod
+    def from_description(cls, description: dict[str, Any], kit: Kit) -> Composed:
+        """As described."""
+        settings = {name: value for name, value in description.items() if name not in ("kind", "parts")}
+        return cls([kit.make(part) for part in description["parts"]], **settings)
+
     def _of(self, part: int, episodes: Sequence[Evidence]) -> Sequence[Evidence]:
         """The evidence of a part."""
         if not self._several:
@@ -170,7 +190,7 @@ class ComposedStream:
         state: Array | None = None,
         action: Array | None = None,
     ) -> float:
-        """The reward of a step."""
+        """The reward of a step. Where a part raises, those before it have gone on: reset then."""
         paid = [None if one is None else np.float64(one.push(frame, state, action)) for one in self._streams]
         return float(self._reward.combine(paid))  # type: ignore[arg-type]
 
@@ -198,15 +218,9 @@ class Sum(Composed):
         total: FloatArray = sum(w * one for w, one in zip(self.weights, paid, strict=True) if one is not None)  # type: ignore[assignment]
         return total
 
-    def describe(self) -> dict[str, Any]:
-        """Weights and parts."""
-        parts = [part.describe() for part in self.parts]
-        return {"kind": "sum", "weights": list(self.weights), "parts": parts}
-
-    @classmethod
-    def from_description(cls, description: dict[str, Any], kit: Kit) -> Sum:
-        """As described."""
-        return cls([kit.make(part) for part in description["parts"]], description["weights"])
+    def settings(self) -> dict[str, Any]:
+        """The weights."""
+        return {"weights": list(self.weights)}
 
 
 @final
@@ -217,15 +231,6 @@ class Product(Composed):
         """Multiplied."""
         product: FloatArray = reduce(np.multiply, [one for one in paid if one is not None])
         return product
-
-    def describe(self) -> dict[str, Any]:
-        """The factors."""
-        return {"kind": "product", "parts": [part.describe() for part in self.parts]}
-
-    @classmethod
-    def from_description(cls, description: dict[str, Any], kit: Kit) -> Product:
-        """As described."""
-        return cls([kit.make(part) for part in description["parts"]])
 
 
 @final
@@ -323,14 +328,6 @@ class Staged(Composed):
         super().load_state(state)
         self.stage, self.scale = int(state[0]["stage"]), state[0]["scale"]
 
-    def describe(self) -> dict[str, Any]:
+    def settings(self) -> dict[str, Any]:
         """Stages and scale."""
-        parts = [part.describe() for part in self.parts]
-        stages = {"starts": list(self.starts), "steps": self.steps, "scale": self._fixed}
-        return {"kind": "staged", **stages, "parts": parts}
-
-    @classmethod
-    def from_description(cls, description: dict[str, Any], kit: Kit) -> Staged:
-        """As described."""
-        parts = [kit.make(part) for part in description["parts"]]
-        return cls(parts, description["starts"], description["steps"], description["scale"])
+        return {"starts": list(self.starts), "steps": self.steps, "scale": self._fixed}

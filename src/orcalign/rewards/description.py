@@ -71,14 +71,20 @@ class Kit:
     Everything is read or made when it is first asked for, and once.
     """
 
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
-        self._demos: tuple[Demo, ...] | None = None
+    def __init__(self, folder: Path | None, demos: tuple[Demo, ...] | None = None) -> None:
+        self._folder, self._demos = folder, demos
         self._models: dict[str, SharedModel] = {}
 
     @property
+    def folder(self) -> Path:
+        """Where the demos and first frames are."""
+        if self._folder is None:
+            raise ValueError("the demos of this reward are in memory, and there is no folder beside them.")
+        return self._folder
+
+    @property
     def demos(self) -> tuple[Demo, ...]:
-        """Those of the folder."""
+        """Those of the folder, unless they were given."""
         if self._demos is None:
             self._demos = as_demos(str(self.folder / "demo"))
         return self._demos
@@ -97,23 +103,24 @@ class SharedModel:
     """A cost model that is made when it is first needed: who only pays does not need an encoder.
 
     Args:
-        costs: its description: encoder, size, …, distance, and what of the pictures is compared (look).
+        costs: its description: encoder, size, …, distance, and what of the pictures is compared (look); None for one of
+            a user's own.
         kit: what it is made from.
-        made: instead of that, the model itself.
+        made: the model itself, where there is one.
     """
 
-    def __init__(self, costs: dict[str, Any], kit: Kit | None = None, made: CostModel | None = None) -> None:
-        self.costs, self._kit, self.made = costs, kit, made
+    def __init__(self, costs: dict[str, Any] | None, kit: Kit, made: CostModel | None = None) -> None:
+        self.costs, self.kit, self.made = costs, kit, made
         self.note = ""
 
     def get(self) -> CostModel:
         """The model."""
         if self.made is None:
-            assert self._kit is not None
-            self.made = self._make(self._kit, dict(self.costs))
+            self.made = self._make(dict(self.costs or {}))
         return self.made
 
-    def _make(self, kit: Kit, costs: dict[str, Any]) -> CostModel:
+    def _make(self, costs: dict[str, Any]) -> CostModel:
+        kit = self.kit
         look, distance = costs.pop("look"), costs.pop("distance")
         encoder = make_encoder(costs.pop("encoder"), **costs)
         if look != "whole":

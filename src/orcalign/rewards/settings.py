@@ -89,6 +89,7 @@ class RewardSettings:
         kept: dict[str, Any] = {
             "calibrated": self.calibrated and calibrates(name),
             "progress_in": self.progress_in if "worth" in known else "frames",
+            "pool": self.pool if self.pool in matcher_named(name).pools else "auto",
             "guide": self.guide and name in TRACKERS,
         }
         if "temperature" in own:

@@ -2,40 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 import numpy.typing as npt
 
 from orcalign.matching import OrcaMatch
 from orcalign.matching.match import FloatArray, IntArray, as_episodes, require_valid
+from orcalign.rewards.explanation import Span, Story
 from orcalign.rewards.following import Following, follow
-from orcalign.rewards.spans import Span, skips, stalls, ways_back
 
 QUARTER_SHARE = 0.8
 """Share of a quarter's frames that must have been reached; one unlucky frame must not undo a quarter."""
-
-
-@dataclass(frozen=True, eq=False)
-class Story:
-    """One learner's episode against one demo, told by `tell`."""
-
-    total: float
-    """Sum of ORCA's rewards."""
-    final_coverage: float
-    """ORCA's C[T-1, J-1]: the whole demo covered in order, at any time."""
-    final_progress: float
-    """ORCA's progress[T-1]: mean coverage over all demo frames but the last."""
-    quarters: tuple[int | None, int | None, int | None, int | None]
-    """First learner frame at which each quarter of the demo was covered in order; None: never."""
-    longest_stall: int
-    """Learner frames of the longest stall in `spans`; 0 if there is none."""
-    position: IntArray
-    """[T] Demo frame that the learner is at, as far as one can say; it may go back."""
-    spans: tuple[Span, ...]
-    """Stalls, skips and ways back, by their first learner frame."""
-    reach: FloatArray
-    """[J] Cost up to which a demo frame counted as reached."""
+SHORTEST_STALL = 5
+"""Learner frames; shorter waits are the noise of any motion."""
+SLOW = 4
+"""How many times as long as at its own pace elsewhere a learner may take over a place without stalling."""
 
 
 def tell(cost: npt.ArrayLike, match: OrcaMatch, demo_cost: npt.ArrayLike | None = None) -> Story:
@@ -138,4 +118,104 @@ def _quarters(path: Following) -> list[int | None]:
         last = start + int(np.flatnonzero(covered)[-1])
         after += int(path.passed[after:, last].argmax())
         found.append(after)
+    return found
+
+
+def stalls(path: Following) -> list[Span]:
+    """Runs of learner frames at one place, longer than the demo gives reason for."""
+    T, J = len(path.position), len(path.place)
+    patience = max(SHORTEST_STALL, T / 20)
+    rests = _rests(path.place[path.position])
+    long = [stop - start >= patience for start, stop, _ in rests]
+    found: list[Span] = []
+    k = 0
+    while k < len(rests):
+        start, stop, places = rests[k]
+        k += 1
+        # It may rest on the border of two places, and be long at each.
+        while long[k - 1] and k < len(rests) and long[k] and _touch(places, rests[k][2]):
+            stop, places = rests[k][1], places | rests[k][2]
+            k += 1
+        here = np.flatnonzero(np.isin(path.place, list(places)))
+        pace = (T - (stop - start)) / max(1, J - len(here))
+        if here[-1] == J - 1 or stop - start < patience or stop - start <= SLOW * len(here) * pace:
+            continue
+        text = (
+            f"For {stop - start} learner frames ({start} to {stop - 1}) the learner makes no progress; "
+            f"it stays at demo frame {int(np.median(path.position[start:stop]))}."
+        )
+        found.append(Span("stall", start, stop, int(here[0]), int(here[-1]) + 1, text))
+    return found
+
+
+def _touch(places: set[int], others: set[int]) -> bool:
+    """Whether two sets of places together are at most two neighbours, or three around a common one."""
+    both = places | others
+    return max(both) - min(both) <= 2
+
+
+def _rests(places: IntArray) -> list[tuple[int, int, set[int]]]:
+    """Runs of learner frames at one place, or to and fro between two neighbours: (start, stop, places)."""
+    edges = (np.flatnonzero(np.diff(places)) + 1).tolist()
+    runs: list[tuple[int, int, set[int]]] = []
+    for start, stop in zip([0, *edges], [*edges, len(places)], strict=True):
+        place = int(places[start])
+        runs.append((start, stop, {place}))
+        if len(runs) > 1 and place in runs[-2][2]:
+            runs[-2:] = [(runs[-2][0], stop, runs[-2][2])]
+        elif len(runs) > 2 and runs[-3][2] == {place} and runs[-2][2] <= {place - 1, place + 1}:
+            runs[-3:] = [(runs[-3][0], stop, runs[-3][2] | runs[-2][2])]
+    return runs
+
+
+def skips(path: Following) -> list[Span]:
+    """Runs of demo frames that the learner passed over."""
+    T, J = len(path.position), len(path.reached)
+    # A video of few frames passes over some of many, and that is no fault.
+    shortest = max(2, J / 50, 2 * J / T)
+    found = []
+    missed = np.concatenate([[False], ~path.reached, [False]])
+    edges = np.flatnonzero(np.diff(missed.astype(np.int8)))
+    for first, end in zip(edges[::2].tolist(), edges[1::2].tolist(), strict=True):
+        if end == J or end - first < shortest:
+            continue
+        arrival = int(path.when[end])
+        earliest = int(path.when[first - 1]) if first else 0
+        before = np.flatnonzero(path.position[earliest:arrival] <= first)
+        came_from_further_on = arrival > 0 and not len(before)
+        looks_like_home = path.place[path.position[earliest:].max()] < path.place[end]
+        if came_from_further_on or looks_like_home:
+            continue
+        start = earliest + int(before[-1]) if len(before) else 0
+        frames = f"demo frame {first}" if end - first == 1 else f"demo frames {first} to {end - 1}"
+        text = (
+            f"By learner frame {arrival} the learner is at demo frame {end}, "
+            f"but {frames} {'was' if end - first == 1 else 'were'} skipped."
+        )
+        found.append(Span("skip", start, arrival + 1, first, end, text))
+    return found
+
+
+def ways_back(path: Following, cost: FloatArray) -> list[Span]:
+    """Stretches on which the learner goes back along the demo; cost [T, J]."""
+    way = path.way[path.position]
+    near = cost[np.arange(len(way)), path.position] <= path.reach[path.position]
+    steps = np.diff(way)
+    falls = np.flatnonzero(steps < 0)
+    rises = np.flatnonzero(steps > 0)
+    found = []
+    # Falls with no rise between them are one stretch, however long the rests in it.
+    for stretch in np.split(falls, np.flatnonzero(np.diff(np.searchsorted(rises, falls))) + 1):
+        if not len(stretch):
+            continue
+        start, stop = int(stretch[0]), int(stretch[-1]) + 2
+        high, low = int(path.position[start]), int(path.position[stop - 1])
+        trifle = way[start] - way[stop - 1] <= path.spread / 4 or high - low < max(2, len(path.place) / 20)
+        if trifle or near[start:stop].mean() < 0.5:
+            continue
+        text = (
+            f"From learner frame {start} to {stop - 1} the learner goes backwards, "
+            f"from demo frame {high} to demo frame {low}."
+        )
+        found.append(Span("backwards", start, stop, low, high + 1, text))
     return found

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any, final
 import numpy as np
 import numpy.typing as npt
 
-from orcalign.costs.model import Eye
+from orcalign.costs.frames import Eye
 from orcalign.matching import TRACKERS
 from orcalign.matching.costs import context as in_context
 from orcalign.matching.match import FloatArray
 from orcalign.rewards.base import Array
 from orcalign.rewards.demos import check_shape
-from orcalign.video import Demo
+from orcalign.rewards.settings import RewardSettings
 
 if TYPE_CHECKING:
     from orcalign.rewards.description import SharedModel
@@ -31,18 +31,16 @@ class VideoStream:
 
     def __init__(
         self,
-        demos: Sequence[Demo],
         model: SharedModel,
-        context: int,
-        settings: Sequence[Mapping[str, Any]],
-        matcher: str = "orca",
-        guides: bool = False,
+        settings: RewardSettings,
+        matcher_settings: Sequence[Mapping[str, Any]],
     ) -> None:
-        self._like, self._model, self._context, self._guides = demos[0], model, context, guides
+        self._model, self._context, self._guides = model, settings.context, settings.guide
+        demos, tracker = model.kit.demos, TRACKERS[settings.matcher]
         self._trackers = [
-            TRACKERS[matcher](len(demo), **one) for demo, one in zip(demos, settings, strict=True)
+            tracker(len(demo), **one) for demo, one in zip(demos, matcher_settings, strict=True)
         ]
-        self._recent: list[deque[FloatArray]] = [deque(maxlen=context) for _ in demos]
+        self._recent: list[deque[FloatArray]] = [deque(maxlen=settings.context) for _ in demos]
         # Of the episode: what sees its frames, and how its first one looks.
         self._eye: Eye | None = None
         self._first: npt.NDArray[Any] | None = None
@@ -60,7 +58,7 @@ class VideoStream:
                 f"the frame has shape {picture.shape}; a stream takes one [H,W,3] at a time, "
                 f"and a VideoReward whole episodes [T,H,W,3]."
             )
-        check_shape(self._like, *picture.shape[:2])
+        check_shape(self._model.kit.demos[0], *picture.shape[:2])
         eye = self._model.get().begin(picture) if self._eye is None else self._eye
         reward = self.push_features(eye(picture[None])[0])
         self._eye = eye

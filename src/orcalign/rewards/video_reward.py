@@ -4,71 +4,26 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple, final
+from typing import Any, final
 
 import numpy as np
 import numpy.typing as npt
 
 from orcalign.costs import CostModel, FrameModel
 from orcalign.encoders import Encoder, Progress, make_encoder
-from orcalign.matching import Match, Pooled, along_path, matcher, orca, pool
+from orcalign.matching import Match, matcher, orca, pool
 from orcalign.matching.costs import context as in_context
 from orcalign.matching.match import FloatArray
 from orcalign.matching.pooling import pool_rewards
 from orcalign.rewards.base import Array, Evidence, Moment, Reward, Rollout, State
-from orcalign.rewards.calibrating import calibrate_demo
 from orcalign.rewards.demos import DemoLike, as_demos, check_render, check_shape
-from orcalign.rewards.description import SharedModel
+from orcalign.rewards.description import Kit, SharedModel
+from orcalign.rewards.explanation import Explanation, Story, VideoMatch
+from orcalign.rewards.measured import Measured
 from orcalign.rewards.settings import RewardSettings, check_streams
-from orcalign.rewards.story import Story, tell
+from orcalign.rewards.story import tell
 from orcalign.rewards.stream import VideoStream
-
-if TYPE_CHECKING:
-    from orcalign.rewards.description import Kit
-
-
-@dataclass(frozen=True, eq=False)
-class VideoMatch:
-    """An episode's rewards, and what they come from. With several demos there is one match for each."""
-
-    reward: FloatArray
-    """[T] float64; pooled if there are several demos."""
-    matches: tuple[Match, ...]
-    """One per demo."""
-    costs: tuple[FloatArray, ...]
-    """[T, J] per demo, with context: what the matcher was given."""
-    raw_costs: tuple[FloatArray, ...]
-    """[T, J] per demo, before context: what `VideoReward.relabel` takes."""
-    pooled: Pooled | None
-    """How the rewards of several demos were combined; None for one demo."""
-
-    @property
-    def demo(self) -> int:
-        """The demo that fits best: the one with the highest sum of rewards."""
-        return 0 if self.pooled is None else self.pooled.best_demo
-
-    @property
-    def match(self) -> Match:
-        """The match with that demo."""
-        return self.matches[self.demo]
-
-    @property
-    def cost(self) -> FloatArray:
-        """[T, J] The cost against that demo, with context."""
-        return self.costs[self.demo]
-
-    @property
-    def total(self) -> float:
-        """Sum of the rewards."""
-        return float(self.reward.sum())
-
-
-class Explanation(NamedTuple):
-    """What a page shows of an episode beside the demo."""
-
-    match: VideoMatch
-    story: Story
+from orcalign.video import Demo
 
 
 @final
@@ -135,39 +90,41 @@ class VideoReward(Reward):
         )
         demos = as_demos(demo)
         check_render(demos, learner_render)
+        if guide:
+            check_streams(settings, len(demos))
+        costs = None
         if model is None:
             made = make_encoder(encoder) if isinstance(encoder, str) else encoder
             model = FrameModel(made, demos, distance, progress=progress)
-        seen = {
-            name: getattr(model.encoder, at, None) for name, at in (("encoder", "name"), ("size", "size"))
-        }
-        costs = {**seen, "look": "whole", "distance": distance}
-        self._begin(settings, demos, SharedModel(costs, made=model))
-        self._found()
+            seen = {"encoder": made.name, "size": made.size, "pooled": not made.spatial}
+            costs = {**seen, "look": "whole", "distance": distance}
+        self._begin(settings, SharedModel(costs, Kit(None, demos), model))
+        self._measured.found()
 
-    def _begin(self, settings: RewardSettings, demos: Any, model: SharedModel) -> None:
-        self.settings, self._demos, self._model = settings, demos, model
-        self._share = 0.0
-        self._calibrations: tuple[dict[str, float], ...] | None = None
-        self._worths: tuple[tuple[float, ...], ...] | None = None
+    def _begin(self, settings: RewardSettings, model: SharedModel) -> None:
+        self.settings, self._model = settings, model
+        self._measured = Measured(settings, model)
 
     @classmethod
     def from_description(cls, description: dict[str, Any], kit: Kit) -> VideoReward:
         """As described; nothing is read or encoded before it is needed."""
         made = object.__new__(cls)
-        settings = RewardSettings.from_plain(description["settings"])
-        made._begin(settings, kit, kit.model(description["costs"]))
+        made._begin(RewardSettings.from_plain(description["settings"]), kit.model(description["costs"]))
         return made
 
     def describe(self) -> dict[str, Any]:
-        """Settings, and what sees the frames."""
+        """Settings, and what sees the frames; not with a cost model of one's own, which nobody else could make."""
+        if self._model.costs is None:
+            raise ValueError(
+                "a reward with a cost model of its own cannot be described; make it with an encoder, or describe it in "
+                "a class of your own (see orcalign.rewards.description.reward_class)."
+            )
         return {"kind": "video", "settings": self.settings.plain(), "costs": dict(self._model.costs)}
 
     @property
-    def demos(self) -> tuple[Any, ...]:  # type: ignore[override]
+    def demos(self) -> tuple[Demo, ...]:  # type: ignore[override]
         """The videos."""
-        found: tuple[Any, ...] = self._demos if isinstance(self._demos, tuple) else self._demos.demos
-        return found
+        return self._model.kit.demos
 
     @property
     def model(self) -> CostModel:
@@ -203,24 +160,7 @@ class VideoReward(Reward):
     @property
     def matcher_settings(self) -> tuple[dict[str, Any], ...]:
         """Per demo what the matcher is called with, with what calibration found."""
-        return self._settings_of(self.settings.matcher)
-
-    def _settings_of(self, name: str) -> tuple[dict[str, Any], ...]:
-        calibrations, worths = self._found()
-        return tuple(
-            self.settings.of_matcher(name, self._share, found, worth)
-            for found, worth in zip(calibrations, worths, strict=True)
-        )
-
-    def _found(self) -> tuple[Sequence[dict[str, float] | None], Sequence[tuple[float, ...] | None]]:
-        """Calibration and worth per demo; measured when first asked for."""
-        if self.settings.calibrated and self._calibrations is None:
-            self._calibrations = self.calibrations()
-        if self.settings.progress_in == "path" and self._worths is None:
-            between = [self.model.between(k) for k in range(len(self.demos))]
-            self._worths = tuple(tuple(along_path(one).tolist()) for one in between)
-        none = (None,) * len(self.demos)
-        return self._calibrations or none, self._worths or none
+        return self._measured.settings_of(self.settings.matcher)
 
     def calibrations(self, rollouts: Sequence[Sequence[npt.ArrayLike]] = ()) -> tuple[dict[str, float], ...]:
         """Per demo the temperature and floor that its own features ask for, and rollouts if there are any.
@@ -228,14 +168,7 @@ class VideoReward(Reward):
         Args:
             rollouts: of each its raw costs [T, J] per demo, as in `VideoMatch.raw_costs`; see `calibrate`.
         """
-        model, found = self.model, []
-        for k, (demo, features) in enumerate(zip(self.demos, model.demo_features, strict=True)):
-            own = model.own_scale
-            # Costs that have a unit already need no rollouts; what calibration refuses it refuses all the same.
-            costs = [rollout[k] for rollout in rollouts] if own is None else []
-            measured = calibrate_demo(demo, features, self.settings.distance, costs)._asdict()
-            found.append(measured if own is None else dict(own))
-        return tuple(found)
+        return self._measured.calibrations(rollouts)
 
     def with_matcher(self, name: str, **matcher_settings: Any) -> VideoReward:
         """The same demos and costs under another matcher, calibrated and measured as far as that knows of it.
@@ -248,6 +181,7 @@ class VideoReward(Reward):
         """
         other = copy.copy(self)
         other.settings = self.settings.with_matcher(name, matcher_settings)
+        other._measured = self._measured.under(other.settings)
         return other
 
     def __call__(self, frames: npt.NDArray[np.uint8], progress: Progress | None = None) -> VideoMatch:
@@ -278,7 +212,9 @@ class VideoReward(Reward):
         if not 0 <= k < len(self.demos):
             raise ValueError(f"demo is {k}; there are {len(self.demos)}, counted from 0.")
         return tell(
-            result.raw_costs[k], orca(result.costs[k], **self._settings_of("orca")[k]), self._between(k)
+            result.raw_costs[k],
+            orca(result.costs[k], **self._measured.settings_of("orca")[k]),
+            self._between(k),
         )
 
     def relabel(
@@ -322,7 +258,7 @@ class VideoReward(Reward):
     def follow(self, evidence: Evidence) -> dict[str, float]:
         """ORCA's progress and coverage at the end, of the demo that is followed furthest."""
         best = {"progress": 0.0, "coverage": 0.0}
-        for cost, own in zip(self._costs(evidence), self._settings_of("orca"), strict=True):
+        for cost, own in zip(self._costs(evidence), self._measured.settings_of("orca"), strict=True):
             match = orca(self._with_context(cost), **own)
             if match.progress[-1] >= best["progress"]:
                 best = {"progress": float(match.progress[-1]), "coverage": float(match.assignment[-1, -1])}
@@ -341,26 +277,12 @@ class VideoReward(Reward):
 
     def learn(self, kept: Sequence[Evidence], moment: Moment) -> list[str] | None:
         """Calibrate when enough episodes have been played, and let the temperature follow its ramp."""
-        before = self._calibrations, self._share
-        wanted, notes = self.settings.calibration_episodes, []
-        if self.settings.calibrated and wanted and moment.episodes == wanted == len(kept):
-            self._found()
-            found = self.calibrations([self._costs(one) for one in kept])
-            if found != self._calibrations:
-                self._calibrations = found
-                now = self._settings_of("orca")[0]
-                notes.append(
-                    f"calibrated on {wanted} episodes: floor {now['floor']:.4f}, temperature {now['temperature']:.4f}"
-                )
-        ramp = self.settings.temperature
-        if moment.due and ramp is not None and ramp(moment.share) != ramp(self._share):
-            self._share = moment.share
-        return notes if (self._calibrations, self._share) != before else None
+        return self._measured.learn([self._costs(one) for one in kept], moment)
 
     def numbers(self) -> dict[str, float]:
         """The temperature of now; if calibrated, the factor."""
         ramp = self.settings.temperature
-        return {} if ramp is None else {"temperature": ramp(self._share)}
+        return {} if ramp is None else {"temperature": ramp(self._measured.share)}
 
     def stream(self) -> VideoStream:
         """A tracker that takes one frame at a time and gives its reward at once.
@@ -370,9 +292,7 @@ class VideoReward(Reward):
         """
         check_streams(self.settings, len(self.demos))
         settings = self.settings
-        return VideoStream(
-            self.demos, self._model, settings.context, self.matcher_settings, settings.matcher, settings.guide
-        )
+        return VideoStream(self._model, settings, self.matcher_settings)
 
     def explain(self, evidence: Evidence) -> Explanation:
         """The match of an episode by its costs, and its story."""
@@ -381,17 +301,11 @@ class VideoReward(Reward):
 
     def state(self) -> State:
         """What was measured, so that nobody has to encode the demos to pay."""
-        calibrations, worths = self._found()
-        return {"share": self._share, "calibrations": list(calibrations), "worths": list(worths)}, {}
+        return self._measured.state()
 
     def load_state(self, state: State) -> None:
         """Go on where `state` was taken."""
-        plain = state[0]
-        self._share = float(plain["share"])
-        if self.settings.calibrated:
-            self._calibrations = tuple(dict(one) for one in plain["calibrations"])
-        if self.settings.progress_in == "path":
-            self._worths = tuple(tuple(one) for one in plain["worths"])
+        self._measured.load_state(state)
 
     def _features(self, frames: npt.NDArray[np.uint8], progress: Progress | None = None) -> Any:
         frames = np.asarray(frames)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 from pathlib import Path
 from typing import Any
+from zipfile import BadZipFile
 
 import numpy as np
 
@@ -67,13 +68,16 @@ def keep_shown(run: Path, step: int, episodes: list[PlayedEpisode]) -> None:
 
 
 def read_shown(path: Path) -> list[tuple[Evidence, Any]]:
-    """Evidence and success [T] of each episode that an evaluation kept."""
-    # From memory: NumPy leaves a file open that is no archive.
-    with np.load(io.BytesIO(path.read_bytes()), allow_pickle=False) as arrays:
-        shown = []
-        for k in range(len(arrays["seeds"])):
-            prefix = f"{k}/{EVIDENCE}"
-            kept = {name.removeprefix(prefix): arrays[name] for name in arrays if name.startswith(prefix)}
-            success = arrays[f"{k}/success"]
-            shown.append((Evidence(len(success), kept), success))
-        return shown
+    """Evidence and success [T] of each episode that an evaluation kept; a ValueError if the file is damaged."""
+    shown = []
+    try:
+        # From memory: NumPy leaves a file open that is no archive.
+        with np.load(io.BytesIO(path.read_bytes()), allow_pickle=False) as arrays:
+            for k in range(len(arrays["seeds"])):
+                prefix = f"{k}/{EVIDENCE}"
+                kept = {name.removeprefix(prefix): arrays[name] for name in arrays if name.startswith(prefix)}
+                success = arrays[f"{k}/success"]
+                shown.append((Evidence(len(success), kept), success))
+    except (BadZipFile, EOFError, KeyError) as error:
+        raise ValueError(f"{path.name} is damaged: {error}") from None
+    return shown

@@ -11,6 +11,7 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
+from orcalign import __version__
 from orcalign.files import write_file
 from orcalign.rewards import Reward, load_reward
 from orcalign.rewards.demos import as_demos
@@ -19,7 +20,7 @@ from orcalign.training.checkpoint import read_arrays, save_arrays
 from orcalign.training.config import TrainConfig
 from orcalign.video import Demo, DemoSet
 
-PACKAGES = ("orcalign", "torch", "numpy", "numba", "openvino", "gymnasium", "mujoco", "metaworld")
+PACKAGES = ("torch", "numpy", "numba", "openvino", "gymnasium", "mujoco", "metaworld")
 
 
 class RunFolder:
@@ -160,7 +161,6 @@ def run_reward(folder: Path) -> Reward:
 
 def check_version(folder: Path) -> None:
     """Refuse a run of a version that had no description of its reward yet."""
-    from orcalign import __version__
 
     if not (folder / FILE).is_file() and (folder / "run.json").is_file():
         made = _read_json(folder / "run.json").get("versions", {}).get("orcalign", "an unknown version")
@@ -182,7 +182,8 @@ def read_config(path: Path) -> TrainConfig:
 
 def versions() -> dict[str, str]:
     """Of everything that numbers may depend on."""
-    found = {"python": platform.python_version(), "platform": sys.platform}
+    # Its own by what runs: an editable installation may have been made of an earlier one.
+    found = {"python": platform.python_version(), "platform": sys.platform, "orcalign": __version__}
     for name in PACKAGES:
         try:
             found[name] = metadata.version(name)

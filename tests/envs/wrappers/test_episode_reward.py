@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from envs.wrappers.counting import Counting
+from rewards.toys import Ease, Speed
 
 from orcalign.envs import EpisodeReward, make
 from orcalign.envs.wrappers.rewards import OtherTaskWarning
@@ -76,3 +77,15 @@ def test_what_does_not_fit_is_refused(counted, reward_of):
     with pytest.raises(ValueError, match="is rendered 'paper' and the learner 'fast'"):
         EpisodeReward(env, reward_of(counted(4), render="paper"))
     env.close()
+
+
+def test_a_reward_that_needs_no_frames_pays_in_a_world_without_pictures(still):
+    env = EpisodeReward(Counting(ends=3, render_mode=None), Speed(2.0) + Ease())
+    for _ in range(2):
+        env.reset()
+        steps = [env.step(0.5 * (still + 1)) for _ in range(3)]
+        assert [step[1] for step in steps] == [0, 0, 3 * 2.5]
+        info = steps[-1][4]
+        assert info["episode_rewards"].tolist() == [2.5, 2.5, 2.5]
+        assert (info["way"], info["ease"], info["env_reward"]) == (3, 0.5, 1.5)
+    assert env.unwrapped.drawn == 0

@@ -5,6 +5,7 @@ import warnings
 import numpy as np
 import pytest
 from envs.wrappers.counting import Counting
+from rewards.toys import Ease, Speed
 
 from orcalign.envs import StackedPixels, StepReward, make
 from orcalign.envs.wrappers.rewards import OtherTaskWarning
@@ -87,3 +88,16 @@ def test_a_demo_of_another_task_warns_unless_told_not_to(counted, reward_of):
         StepReward(env, reward, warn_other_task=False)
         StepReward(env, reward_of(counted(4), task="nav2d"))
         StepReward(env, reward_of(counted(4)))
+
+
+def test_a_reward_that_needs_no_frames_pays_in_a_world_without_pictures(still):
+    env = StepReward(Counting(render_mode=None), Speed(2.0))
+    for _ in range(2):
+        env.reset()
+        steps = [env.step(still) for _ in range(3)]
+        assert [step[1] for step in steps] == [2, 2, 2]
+        assert [step[4]["way"] for step in steps] == [1, 2, 3]
+        assert steps[0][4]["env_reward"] == 1.5
+    assert env.unwrapped.drawn == 0
+    with pytest.raises(ValueError, match=r"known only at the end of an episode.*or use EpisodeReward"):
+        StepReward(Counting(render_mode=None), Ease())

@@ -12,20 +12,26 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
-from dataclasses import dataclass
+from functools import partial
 from typing import final
 
 import numpy as np
 import numpy.typing as npt
 
+from orcalign.costs.frames import Eye
 from orcalign.costs.objects.finder import Finder
 from orcalign.costs.objects.journey import COLUMNS
 from orcalign.costs.objects.thing import Found, Frame, Shift
+from orcalign.costs.objects.view_costs import ViewCosts
 from orcalign.encoders import Encoder, Progress, num_places
 from orcalign.encoders.protocol import Features, Frames
+from orcalign.matching.match import FloatArray
+from orcalign.video import Demo
 
 SIDE = 3 / 8
 """Of the square, as a share of the picture's smaller side."""
+SCALE = 3 / 8
+"""Floor and temperature, as a share of the demo's reach in each view."""
 UNKNOWN = -1.0
 """In the place of 1 (changed) or 0."""
 
@@ -53,6 +59,7 @@ class ObjectView:
         share: float = SIDE,
     ) -> None:
         self._encoder, self.finder = encoder, finder
+        self.name, self.size, self.spatial = encoder.name, encoder.size, encoder.spatial
         self._places = num_places(encoder)
         self.side = round(share * min(finder.size))
         # In the demo a square does not leave the picture; elsewhere its edge is drawn out.
@@ -63,21 +70,6 @@ class ObjectView:
             )
             for thing in finder.things
         ]
-
-    @property
-    def name(self) -> str:
-        """The encoder's."""
-        return self._encoder.name
-
-    @property
-    def size(self) -> int:
-        """The encoder's."""
-        return self._encoder.size
-
-    @property
-    def spatial(self) -> bool:
-        """The encoder's."""
-        return self._encoder.spatial
 
     @property
     def dim(self) -> int:
@@ -101,14 +93,13 @@ class ObjectView:
         """Features [T, dim] of an episode's frames [T,H,W,3]."""
         return self.begin(frames[0])(frames, progress)
 
-    def begin(self, first: Frame) -> EpisodeView:
+    def begin(self, first: Frame) -> Eye:
         """What sees the frames of the episode that begins with ``first`` [H,W,3], all at once or one by one."""
-        return EpisodeView(self, first, self.finder.find(first))
+        return partial(self._features, first, self.finder.find(first))
 
-    def features(
-        self, frames: Frames, first: Frame, found: Sequence[Found], progress: Progress | None = None
+    def _features(
+        self, first: Frame, found: Sequence[Found], frames: Frames, progress: Progress | None = None
     ) -> Features:
-        """Features [T, dim] of frames [T,H,W,3] of an episode that begins with ``first``, where things were found."""
         views = [self._encoder(frames, progress)]
         views += [self._encoder(self._cut(frames, k, one.shift)) for k, one in enumerate(found)]
         since = np.concatenate([first[None], frames])
@@ -149,17 +140,58 @@ class ObjectView:
 
 
 @final
-@dataclass(frozen=True, eq=False)
-class EpisodeView:
-    """An `ObjectView` of one episode, whose first frame is known."""
+class ObjectModel:
+    """Costs against one demo, seen around its objects; see `ObjectView` and `ViewCosts`.
 
-    view: ObjectView
-    first: Frame
-    found: tuple[Found, ...]
+    Args:
+        encoder: what sees pictures and squares.
+        demo: the video.
+        finder: finds the demo's objects in an episode's first frame.
+        distance: "cosine" or "euclidean".
+        changes: whether it counts which of the objects' pixels have changed, and where objects go.
+    """
 
-    def __call__(self, frames: Frames, progress: Progress | None = None) -> Features:
-        """Features [T, dim] of any of its frames [T,H,W,3]; each row has the same bits alone and in company."""
-        return self.view.features(frames, self.first, self.found, progress)
+    own_scale = {"temperature": SCALE, "floor": SCALE}  # noqa: RUF012 (read only)
+
+    def __init__(
+        self, encoder: Encoder, demo: Demo, finder: Finder, distance: str = "cosine", changes: bool = True
+    ) -> None:
+        self.encoder = ObjectView(encoder, finder)
+        self.demo_features = (self.encoder(demo.frames),)
+        goals = [journey.goal for journey in finder.journeys]
+        self.costs = ViewCosts(self.demo_features[0], distance, self.encoder.pixels, goals, changes)
+
+    @classmethod
+    def learn(
+        cls,
+        encoder: Encoder,
+        demos: Sequence[Demo],
+        firsts: Sequence[Frame],
+        nexts: Sequence[Frame],
+        distance: str = "cosine",
+        follow: bool = True,
+        changes: bool = True,
+    ) -> ObjectModel | None:
+        """Find the objects in first frames of other episodes (see `Finder.learn`).
+
+        None where there is nothing to find, with several demos, and for a video of another size than the frames.
+        """
+        if len(demos) != 1 or demos[0].frames.shape[1:] != firsts[0].shape:
+            return None
+        finder = Finder.learn(demos[0].frames, firsts, nexts, follow)
+        return None if finder is None else cls(encoder, demos[0], finder, distance, changes)
+
+    def begin(self, first: Frame) -> Eye:
+        """Find the objects in the first frame."""
+        return self.encoder.begin(first)
+
+    def compare(self, features: npt.ArrayLike, first: npt.ArrayLike | None = None) -> tuple[FloatArray, ...]:
+        """[T, dim] → ([T, J],)."""
+        return (self.costs(features, first),)
+
+    def between(self, demo: int) -> FloatArray:
+        """Costs [J, J] of the demo's frames to one another."""
+        return self.costs.between_demo_frames()
 
 
 def _places_alike(features: Features, places: int) -> Features:

@@ -15,6 +15,7 @@ from orcalign.experiments.results import StudyCell, StudyResults, label
 from orcalign.experiments.tables import heading
 from orcalign.report.explainer.embedding import embed_frames
 from orcalign.report.study.grid import study_settings
+from orcalign.training.evaluation import read_shown
 from orcalign.video import DemoSet, VideoOptions, read_video
 
 PAGE_BYTES = 6_500_000
@@ -177,9 +178,8 @@ def _success_words(run: Path, step: str, T: int) -> str:
     if not path.is_file():
         return text
     try:
-        with np.load(path, allow_pickle=False) as arrays:
-            solved = int(np.asarray(arrays["success_0"]).astype(bool).sum())
-    except (OSError, ValueError, EOFError, KeyError):
+        solved = int(read_shown(path)[0][1].sum())
+    except (OSError, ValueError):
         return text
     return (
         f"{text}; solved in {solved} of the {T} steps shown" if solved else f"{text}; not solved in this one"

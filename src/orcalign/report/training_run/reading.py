@@ -12,7 +12,6 @@ from typing import Any
 from orcalign.training.run_folder import check_version
 
 Record = Mapping[str, Any]
-KINDS = ("episode", "evaluation", "note")
 PARTS = {
     "simulate": "simulate",
     "render": "draw the frames",
@@ -66,11 +65,18 @@ def read_run(folder: Path) -> RunRecords:
     config_text = config.read_text("utf-8", "replace") if config.is_file() else ""
     records, unread = read_metrics(metrics)
     episodes, evaluations, notes = (
-        tuple(record for record in records if record["kind"] == kind) for kind in KINDS
+        tuple(record for record in records if record["kind"] == kind)
+        for kind in ("episode", "evaluation", "note")
     )
-    info = _info(folder / "run.json")
     return RunRecords(
-        folder, _config(config, config_text), config_text, info, episodes, evaluations, notes, unread
+        folder,
+        _config(config, config_text),
+        config_text,
+        _info(folder / "run.json"),
+        episodes,
+        evaluations,
+        notes,
+        unread,
     )
 
 

@@ -6,7 +6,6 @@ import html
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from zipfile import BadZipFile
 
 import numpy as np
 import numpy.typing as npt
@@ -16,7 +15,7 @@ from orcalign.report.explainer.embedding import MOST, embed_frames
 from orcalign.report.plots import moments
 from orcalign.report.training_run.reading import RunRecords
 from orcalign.rewards import Evidence, Reward
-from orcalign.rewards.video_reward import Explanation
+from orcalign.rewards.explanation import Explanation
 from orcalign.training.evaluation import read_shown
 from orcalign.training.run_folder import run_reward
 from orcalign.video import Demo, DemoSet, VideoOptions, read_video
@@ -87,7 +86,7 @@ def shown_episodes(run: RunRecords) -> tuple[tuple[ShownEpisode, ...], tuple[str
     for which, (step, path) in chosen:
         try:
             content = read_shown(path)
-        except (OSError, ValueError, EOFError, KeyError, BadZipFile) as error:
+        except (OSError, ValueError) as error:
             problems.append(f"The evaluation of step {step:,} cannot be read ({error}).")
             continue
         for k, (evidence, success) in enumerate(content[:PER_EVALUATION]):
