@@ -38,7 +38,7 @@ def test_an_episode_is_what_was_played():
     assert np.abs(episode.actions).max() <= 1
     assert episode.total == episode.success.sum() > 0
     # The same actions on the same seed give the same episode.
-    env, spec = find_suite("metaworld").build(find_task("door-close"))
+    env, spec = find_suite("metaworld").build(find_task("door-close"), pictures=False, size=None)
     env.reset(seed=eval_seed(0))
     replayed = [env.step(action) for action in episode.actions]
     assert np.array_equal(replayed[-1][0], episode.observations[-1])
@@ -74,19 +74,19 @@ def test_lever_pull_rests_after_success():
 
 def test_the_expert_does_not_write_into_what_it_is_given():
     for name in PAPER_TASKS:
-        env, spec = find_suite("metaworld").build(find_task(name))
+        env, spec = find_suite("metaworld").build(find_task(name), pictures=False, size=None)
         observation, _ = env.reset(seed=0)
         before = observation.copy()
-        find_suite(spec.suite).expert(spec, env).act(observation, success=False)
+        find_suite(spec.suite).expert(spec, env)(observation, success=False)
         assert np.array_equal(before, observation), name
 
 
 def test_time_behind_the_observation_is_ignored():
-    env, spec = find_suite("metaworld").build(find_task("push"))
+    env, spec = find_suite("metaworld").build(find_task("push"), pictures=False, size=None)
     observation, _ = env.reset(seed=0)
     expert = find_suite(spec.suite).expert(spec, env)
-    with_time = expert.act(np.append(observation, 0.5), success=False)
-    assert np.array_equal(with_time, find_suite(spec.suite).expert(spec, env).act(observation, success=False))
+    with_time = expert(np.append(observation, 0.5), success=False)
+    assert np.array_equal(with_time, find_suite(spec.suite).expert(spec, env)(observation, success=False))
 
 
 def test_a_task_without_expert_is_refused():

@@ -56,7 +56,7 @@ class Pupil:
         if self._expert is None:
             self._expert = find_suite("nav2d").expert(find_task(TASK), env)
         space = env.action_space
-        wise = 2 * (self._expert.act(observation, success=False) - space.low) / (space.high - space.low) - 1
+        wise = 2 * (self._expert(observation, success=False) - space.low) / (space.high - space.low) - 1
         foolish = self._rng.uniform(-1, 1, wise.shape)
         return np.float32(wise if self._rng.random() < self._skill else foolish)
 

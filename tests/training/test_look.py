@@ -76,7 +76,7 @@ def test_what_is_taken_away_is_followed_in_real_pictures(task, tmp_path):
     (journey,) = view.finder.journeys
     assert (journey.goal is not None) == (task == "basketball"), "the flask always stands in the same place"
     suite = find_suite("metaworld")
-    env, spec = suite.build(TASKS[task], pictures=True)
+    env, spec = suite.build(TASKS[task], pictures=True, size=192)
     env = with_frames(env, spec, "fast", 192)
     played = play(suite.expert(spec, env), env, spec, eval_seed(1), pictures=True)
     env.close()

@@ -2,15 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 
 from orcalign.checks import require, require_count
-
-
-def _white(steps: int, action_dim: int, rng: np.random.Generator) -> np.ndarray:
-    return rng.standard_normal((steps, action_dim))
 
 
 def _pink(steps: int, action_dim: int, rng: np.random.Generator) -> np.ndarray:
@@ -27,9 +21,6 @@ def _pink(steps: int, action_dim: int, rng: np.random.Generator) -> np.ndarray:
     return np.fft.irfft(amplitude[:, None] * waves, n=steps, axis=0)
 
 
-KINDS: dict[str, Callable[[int, int, np.random.Generator], np.ndarray]] = {"white": _white, "pink": _pink}
-
-
 def episode_noise(kind: str, steps: int, action_dim: int, rng: np.random.Generator) -> np.ndarray:
     """Noise [steps, A] of unit variance for one episode, each action dimension on its own.
 
@@ -44,6 +35,7 @@ def episode_noise(kind: str, steps: int, action_dim: int, rng: np.random.Generat
     ...
     ValueError: noise is 'pinc'; did you mean 'pink'? Known: white, pink.
     """
-    require("noise", kind, tuple(KINDS))
+    require("noise", kind, ("white", "pink"))
     require_count(steps, "steps", at_least=1)
-    return KINDS[kind](steps, action_dim, rng).astype(np.float32)
+    noise = _pink(steps, action_dim, rng) if kind == "pink" else rng.standard_normal((steps, action_dim))
+    return noise.astype(np.float32)

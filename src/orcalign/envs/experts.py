@@ -5,8 +5,9 @@ An expert acts at every simulation step, as in the paper, where every second fra
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -16,12 +17,9 @@ from orcalign.envs.suite import Env, find_suite
 from orcalign.envs.tasks import TaskSpec, episode_return, find_task
 from orcalign.video.demo import Render
 
-
-class Expert(Protocol):
-    """Acts on the bare environment's observation; one expert plays one episode."""
-
-    def act(self, observation: npt.NDArray[Any], success: bool) -> Any:
-        """The next action, given the observation and whether the last step reported success."""
+Expert: TypeAlias = Callable[[npt.NDArray[Any], bool], Any]
+"""Plays one episode: the next action, given the bare environment's observation and whether the last step reported
+success."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,7 +75,7 @@ def play(expert: Expert, env: Env, spec: TaskSpec, seed: int, pictures: bool) ->
     done = success = False
     while not done:
         for _ in range(spec.action_repeat):
-            action = expert.act(observation, success)
+            action = expert(observation, success)
             actions.append(action)
             observation, _, terminated, truncated, info = env.step(action)
             success, done = bool(info["success"]), terminated or truncated

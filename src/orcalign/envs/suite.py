@@ -72,7 +72,7 @@ class Suite(abc.ABC):
         """Refuse a task that cannot be of this family."""
 
     @abc.abstractmethod
-    def build(self, spec: TaskSpec, pictures: bool = False, size: int | None = None) -> tuple[Env, TaskSpec]:
+    def build(self, spec: TaskSpec, pictures: bool, size: int | None) -> tuple[Env, TaskSpec]:
         """The bare environment, one simulation step a step, and its task with the episode length that it really has.
 
         `pictures` says whether it will have to draw, `size` the side of the pictures where it can choose it.

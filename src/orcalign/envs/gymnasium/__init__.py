@@ -89,7 +89,7 @@ class Gymnasium(Suite):
         steps = gymnasium.registry[name].max_episode_steps or UNKNOWN_EPISODE_STEPS
         return TaskSpec(name, "gymnasium", name, episode_steps=steps)
 
-    def build(self, spec: TaskSpec, pictures: bool = False, size: int | None = None) -> tuple[Env, TaskSpec]:
+    def build(self, spec: TaskSpec, pictures: bool, size: int | None) -> tuple[Env, TaskSpec]:
         """As Gymnasium or the function makes it; it does not draw what our own renderer draws."""
         import gymnasium
 

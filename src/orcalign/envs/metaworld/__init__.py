@@ -114,7 +114,7 @@ class Metaworld(Suite):
         if not spec.camera:
             raise ValueError(f"task {spec.name!r} has no camera; name one, such as 'corner3'.")
 
-    def build(self, spec: TaskSpec, pictures: bool = False, size: int | None = None) -> tuple[Env, TaskSpec]:
+    def build(self, spec: TaskSpec, pictures: bool, size: int | None) -> tuple[Env, TaskSpec]:
         """Physics only."""
         from orcalign.envs.metaworld.env import MetaworldEnv
 

@@ -128,7 +128,7 @@ class MetaworldExpert:
 
     >>> from orcalign.envs.tasks import find_task
     >>> expert = MetaworldExpert(find_task("door-close"))
-    >>> expert.act(np.zeros(39), success=False).shape
+    >>> expert(np.zeros(39), success=False).shape
     (4,)
     """
 
@@ -139,7 +139,7 @@ class MetaworldExpert:
         self._policy = script()
         self._stops, self._stopped = spec.env_id in STOPS, False
 
-    def act(self, observation: npt.NDArray[Any], success: bool) -> npt.NDArray[np.float32]:
+    def __call__(self, observation: npt.NDArray[Any], success: bool) -> npt.NDArray[np.float32]:
         """Follow the script; where it would undo its work, rest after the first success."""
         self._stopped |= self._stops and success
         if self._stopped:
