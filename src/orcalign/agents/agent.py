@@ -78,7 +78,6 @@ class Agent(ABC):
 
     def state(self) -> dict[str, Tensor]:
         """Everything that training needs to go on, as copies on the CPU; flat, for safetensors."""
-        # Contiguous, which safetensors needs.
         return {
             name: tensor.detach().to("cpu", copy=True).contiguous()
             for name, tensor in self._tensors().items()

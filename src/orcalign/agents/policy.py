@@ -51,12 +51,12 @@ class Policy:
             raise ValueError(f"The noise has the shape {np.shape(noise)}; it must be ({self.action_dim},).")
         if self._by_hand is not None:
             return self._by_hand(np.ascontiguousarray(observation, np.float32), noise)
-        features = self._encoder(self._tensor(observation, keep_bytes=len(self.observation_shape) == 3))
-        actions = self._actor.act(features, None if noise is None else self._tensor(noise))
+        seen = np.uint8 if len(self.observation_shape) == 3 else np.float32
+        features = self._encoder(self._tensor(observation, seen))
+        actions = self._actor.act(features, None if noise is None else self._tensor(noise, np.float32))
         action: np.ndarray = actions[0].cpu().numpy()
         return action
 
-    def _tensor(self, array: np.ndarray, keep_bytes: bool = False) -> torch.Tensor:
-        dtype = np.uint8 if keep_bytes else np.float32
+    def _tensor(self, array: np.ndarray, dtype: type) -> torch.Tensor:
         # A copy: an observation may be read-only, which torch cannot share.
         return torch.tensor(np.asarray(array, dtype)[None], device=self.device)

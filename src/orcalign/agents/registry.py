@@ -26,7 +26,6 @@ class AgentEntry:
     """Whether it can learn from images."""
     own_spread: bool
     """Whether its policy says itself how far it strays; otherwise the collector's noise does."""
-    summary: str
 
 
 AGENTS: dict[str, AgentEntry] = {
@@ -36,7 +35,6 @@ AGENTS: dict[str, AgentEntry] = {
         "orcalign.agents.networks:Actor",
         images=True,
         own_spread=False,
-        summary="deterministic policy, twin critics, noise added by the collector; states or images",
     ),
     "sac": AgentEntry(
         "orcalign.agents.sac:SACSettings",
@@ -44,7 +42,6 @@ AGENTS: dict[str, AgentEntry] = {
         "orcalign.agents.sac.agent:GaussianActor",
         images=False,
         own_spread=True,
-        summary="soft actor-critic: a Gaussian policy that is paid for its entropy; states",
     ),
 }
 

@@ -49,9 +49,14 @@ class Replay:
         ``observation_shape`` is that of one stored observation, (D,) or a single image (C, H, W); samples have
         ``stack`` of them joined along the first axis. ``first_episode`` is the number of the first one added.
         """
-        for name, value in (("capacity", capacity), ("action_dim", action_dim), ("stack", stack)):
-            require_count(value, name, at_least=1)
-        require_count(guide_dim, "guide_dim", at_least=0)
+        counts = (
+            ("capacity", capacity, 1),
+            ("action_dim", action_dim, 1),
+            ("stack", stack, 1),
+            ("guide_dim", guide_dim, 0),
+        )
+        for name, value, least in counts:
+            require_count(value, name, at_least=least)
         flat = len(observation_shape) == 1 and np.dtype(observation_dtype) == np.float32
         if guide_dim and not (flat and stack == 1):
             raise ValueError(

@@ -59,7 +59,28 @@ def make_demo(
     if camera is not None:
         spec = replace(spec, camera=camera)
     episode, number, notes = _successful(spec, seed, tries, render, size)
-    return _as_demo(spec, episode, number, misaligned, random_warp), notes
+    assert episode.frames is not None
+    extra: dict[str, Any] = {
+        "demo_number": number,
+        "env_seed": episode.seed,
+        "episode_steps": spec.episode_steps,
+        "expert_return": episode.total,
+        "first_success": int(episode.success.argmax()),
+        "size": episode.frames.shape[1],
+    }
+    warp: Warp | None = None
+    if misaligned and spec.misaligned is not None:
+        warp = keep(spec.misaligned, len(episode))
+        extra["warp"] = "misaligned"
+    elif random_warp is not None:
+        speed, level = random_warp.split("-")
+        rng, success_at = np.random.default_rng(number), success_start(episode.success.tolist())
+        six = random_misalignments(len(episode), "fast" if speed == "fast" else "slow", rng, success_at)
+        warp = next(one.warp for one in six if one.level == level)
+        extra["warp"] = random_warp
+    source = f"{find_suite(spec.suite).demonstrator} of {spec.name}, episode {number}"
+    demo = Demo(episode.frames, FPS, source, spec.name, spec.camera, episode.render, extra=extra)
+    return (demo if warp is None else demo.warp(warp)), notes
 
 
 def make_demos(
@@ -139,30 +160,3 @@ def _successful(
         f"the expert succeeded in none of the episodes {seed} to {seed + tries - 1} of {spec.name!r} within "
         f"{spec.episode_steps} steps; try another seed, more tries, or a longer episode."
     )
-
-
-def _as_demo(
-    spec: TaskSpec, episode: Episode, number: int, misaligned: bool, random_warp: str | None
-) -> Demo:
-    assert episode.frames is not None
-    extra: dict[str, Any] = {
-        "demo_number": number,
-        "env_seed": episode.seed,
-        "episode_steps": spec.episode_steps,
-        "expert_return": episode.total,
-        "first_success": int(episode.success.argmax()),
-        "size": episode.frames.shape[1],
-    }
-    warp: Warp | None = None
-    if misaligned and spec.misaligned is not None:
-        warp = keep(spec.misaligned, len(episode))
-        extra["warp"] = "misaligned"
-    elif random_warp is not None:
-        speed, level = random_warp.split("-")
-        rng, success_at = np.random.default_rng(number), success_start(episode.success.tolist())
-        six = random_misalignments(len(episode), "fast" if speed == "fast" else "slow", rng, success_at)
-        warp = next(one.warp for one in six if one.level == level)
-        extra["warp"] = random_warp
-    source = f"{find_suite(spec.suite).demonstrator} of {spec.name}, episode {number}"
-    demo = Demo(episode.frames, FPS, source, spec.name, spec.camera, episode.render, extra=extra)
-    return demo if warp is None else demo.warp(warp)

@@ -91,18 +91,8 @@ class Frames(gymnasium.Wrapper[Any, Any, Any, Any]):
 
     def render(self) -> npt.NDArray[np.uint8]:
         """The frame of now, uint8 [H,W,3]."""
-        if self._frame is None:
-            self._frame = self._draw()
-            self.frames_drawn += 1
-        return self._frame
-
-    def close(self) -> None:
-        """Close the renderer, too."""
-        if self._renderer is not None:
-            self._renderer.close()
-        self.env.close()
-
-    def _draw(self) -> npt.NDArray[np.uint8]:
+        if self._frame is not None:
+            return self._frame
         try:
             drawn: Any = self.env.render() if self._renderer is None else self._renderer.render()
         except gymnasium.error.DependencyNotInstalled as error:
@@ -115,7 +105,15 @@ class Frames(gymnasium.Wrapper[Any, Any, Any, Any]):
             )
         if self._size is not None and self._renderer is None:
             frame = resize(frame[None], self._size)[0]
+        self._frame = frame
+        self.frames_drawn += 1
         return frame
+
+    def close(self) -> None:
+        """Close the renderer, too."""
+        if self._renderer is not None:
+            self._renderer.close()
+        self.env.close()
 
 
 @final
