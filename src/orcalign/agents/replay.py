@@ -41,22 +41,16 @@ class Replay:
         observation_dtype: npt.DTypeLike,
         action_dim: int,
         stack: int = 1,
-        first_episode: int = 0,
         guide_dim: int = 0,
     ) -> None:
         """Room for ``capacity`` transitions.
 
         ``observation_shape`` is that of one stored observation, (D,) or a single image (C, H, W); samples have
-        ``stack`` of them joined along the first axis. ``first_episode`` is the number of the first one added.
+        ``stack`` of them joined along the first axis.
         """
-        counts = (
-            ("capacity", capacity, 1),
-            ("action_dim", action_dim, 1),
-            ("stack", stack, 1),
-            ("guide_dim", guide_dim, 0),
-        )
-        for name, value, least in counts:
-            require_count(value, name, at_least=least)
+        for name, value in (("capacity", capacity), ("action_dim", action_dim), ("stack", stack)):
+            require_count(value, name, at_least=1)
+        require_count(guide_dim, "guide_dim", at_least=0)
         flat = len(observation_shape) == 1 and np.dtype(observation_dtype) == np.float32
         if guide_dim and not (flat and stack == 1):
             raise ValueError(
@@ -64,8 +58,7 @@ class Replay:
                 f"{tuple(observation_shape)}, {stack} in a stack; a guide needs float32 states (D,), 1 in a stack."
             )
         self.capacity, self.stack, self.guide_dim = capacity, stack, guide_dim
-        self.first_episode = first_episode
-        self.num_transitions = self._head = 0
+        self.first_episode = self.num_transitions = self._head = 0
         self._lengths: deque[int] = deque()
         self._shape = tuple(observation_shape)
         # A guide lies beside its observation, so that drawing one is drawing the other.

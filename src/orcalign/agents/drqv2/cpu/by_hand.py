@@ -12,18 +12,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 import torch
 from torch import Tensor, nn
 
 from orcalign.agents.batch import Batch
-from orcalign.agents.drqv2.cpu.kernels import dense_of_one, layer_of_one, normalise, normalise_back
+from orcalign.agents.drqv2.cpu.kernels import Array, dense_of_one, layer_of_one, normalise, normalise_back
 from orcalign.agents.networks import Actor, Critic, Norm, Trunk
 
 if TYPE_CHECKING:
     from orcalign.agents.drqv2.agent import DrQv2
-
-Array = npt.NDArray[np.float32]
 
 
 def _arrays(*modules: Any) -> Any:
@@ -53,7 +50,7 @@ class ActByHand:
         self._last: tuple[Array, Array] = _arrays(last)
         self._between = [np.empty(len(one[1]), np.float32) for one in self._hidden]
 
-    def __call__(self, state: Array, noise: npt.NDArray[np.floating[Any]] | None) -> Array:
+    def __call__(self, state: Array, noise: np.ndarray | None) -> Array:
         """[D], [A] or None → [A]."""
         (trunk, first, second), (seen, one, two) = self._hidden, self._between
         layer_of_one(state, *trunk, False, seen)
