@@ -40,7 +40,7 @@ class Nav2DSuite(Suite):
         """Two layouts, in the plane and on a grid."""
         # fmt: off
         rows = (
-            # name              environment              layout      steps  misaligned
+            # name               environment              layout      steps  misaligned
             ("nav2d",            "orcalign/Nav2D-v0",     "slowness", 30, "1,3,5,7,9,12"),
             ("nav2d-order",      "orcalign/Nav2D-v0",     "order",    24, "1,3,5,7,9,11"),
             ("nav2d-grid",       "orcalign/Nav2DGrid-v0", "slowness", 16, "0,1,4,7"),

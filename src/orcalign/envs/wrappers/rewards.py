@@ -46,11 +46,7 @@ class StepReward(gymnasium.Wrapper[Any, Any, Any, Any]):
     ahead (see `VideoReward.stream`). What was before the first action has no reward and is not part of the episode. The
     environment's own reward stays in `info["env_reward"]`, how far the demo was followed is in `info["progress"]`, and
     `info["success"]` is left as it is. Any reinforcement learning library can be put on top.
-
-    Args:
-        env: any environment; one that draws rgb_array where the reward needs frames.
-        reward: what pays.
-        warn_other_task: warn if the demo shows another task.
+    Where the reward needs frames the environment has to draw rgb_array; `warn_other_task` warns of another task's demo.
 
     >>> from orcalign.envs import make, make_demo
     >>> from orcalign.rewards import VideoReward
