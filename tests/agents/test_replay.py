@@ -265,13 +265,6 @@ def test_an_episode_handed_over_may_be_changed_afterwards():
     assert all((array >= 0).all() for array in batch)
 
 
-def test_a_rebuilt_replay_goes_on_counting():
-    replay = Replay(9, (2,), "float32", action_dim=2, first_episode=41)
-    for number in range(3):
-        replay.add(*episode_of(number, 4, False), terminated=False)
-    assert (replay.first_episode, replay.num_episodes) == (42, 2)
-
-
 def test_types_are_those_that_were_asked_for():
     batch = filled([4], 9, images=True, stack=3).sample(np.random.default_rng(0), 5, 3, 0.99)
     assert batch.observations.dtype == batch.next_observations.dtype == np.uint8

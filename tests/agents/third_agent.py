@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from orcalign.agents import AgentSettings
-from orcalign.agents.learner import Learner
+from orcalign.agents import Agent, AgentSettings
 
 
 @dataclass(frozen=True)
@@ -13,7 +12,7 @@ class CloningSettings(AgentSettings):
     agent: str = "cloning"
 
 
-class Cloning(Learner):
+class Cloning(Agent):
     def update(self, batch, update_actor=True):
         observations, actions, *_ = batch.to(self.device)
         loss = (self.actor(observations) - actions).square().mean()

@@ -3,9 +3,7 @@
 import numpy as np
 import pytest
 
-from orcalign.envs import PAPER_TASKS, TASKS, eval_seed, find_task, rollout_expert, train_seed
-from orcalign.envs.experts import make_expert
-from orcalign.envs.making import build
+from orcalign.envs import PAPER_TASKS, TASKS, eval_seed, find_suite, find_task, rollout_expert, train_seed
 from orcalign.envs.metaworld import METAWORLD_NAMES
 
 
@@ -40,7 +38,7 @@ def test_an_episode_is_what_was_played():
     assert np.abs(episode.actions).max() <= 1
     assert episode.total == episode.success.sum() > 0
     # The same actions on the same seed give the same episode.
-    env, spec = build(find_task("door-close"))
+    env, spec = find_suite("metaworld").build(find_task("door-close"), pictures=False, size=None)
     env.reset(seed=eval_seed(0))
     replayed = [env.step(action) for action in episode.actions]
     assert np.array_equal(replayed[-1][0], episode.observations[-1])
@@ -51,7 +49,7 @@ def test_an_episode_is_what_was_played():
 def test_frames_are_drawn_after_each_agent_step():
     episode = rollout_expert("nav2d", seed=3, render="fast", size=32)
     assert episode.frames.shape == (30, 32, 32, 3)
-    env, _ = build(find_task("nav2d"), pictures=True, size=32)
+    env, _ = find_suite("nav2d").build(find_task("nav2d"), pictures=True, size=32)
     env.reset(seed=3)
     reset_frame = env.render()
     assert not np.array_equal(episode.frames[0], reset_frame)
@@ -76,19 +74,19 @@ def test_lever_pull_rests_after_success():
 
 def test_the_expert_does_not_write_into_what_it_is_given():
     for name in PAPER_TASKS:
-        env, spec = build(find_task(name))
+        env, spec = find_suite("metaworld").build(find_task(name), pictures=False, size=None)
         observation, _ = env.reset(seed=0)
         before = observation.copy()
-        make_expert(spec, env).act(observation, success=False)
+        find_suite(spec.suite).expert(spec, env)(observation, success=False)
         assert np.array_equal(before, observation), name
 
 
 def test_time_behind_the_observation_is_ignored():
-    env, spec = build(find_task("push"))
+    env, spec = find_suite("metaworld").build(find_task("push"), pictures=False, size=None)
     observation, _ = env.reset(seed=0)
-    expert = make_expert(spec, env)
-    with_time = expert.act(np.append(observation, 0.5), success=False)
-    assert np.array_equal(with_time, make_expert(spec, env).act(observation, success=False))
+    expert = find_suite(spec.suite).expert(spec, env)
+    with_time = expert(np.append(observation, 0.5), success=False)
+    assert np.array_equal(with_time, find_suite(spec.suite).expert(spec, env)(observation, success=False))
 
 
 def test_a_task_without_expert_is_refused():

@@ -3,7 +3,6 @@
 import re
 import sys
 import types
-from dataclasses import replace
 from pathlib import Path
 
 import gymnasium
@@ -23,13 +22,12 @@ from orcalign.envs import (
     find_task,
     make,
     make_demo,
-    make_expert,
     measure_expert_returns,
     rollout_expert,
 )
 from orcalign.envs.experts import Episode
-from orcalign.training.episode import known_expert_return
-from orcalign.training.presets import preset
+from orcalign.training.evaluation import known_expert_return
+from orcalign.training.presets import config
 from orcalign.video import Demo
 
 SOURCE = Path(orcalign.__file__).parent
@@ -134,7 +132,7 @@ def test_a_third_suite_is_played_and_filmed(lamps):
     assert demo.source.startswith("poses of lamp, episode 0")
     assert demo.extra["expert_return"] == rollout_expert("lamp").total == 0.125
     with pytest.raises(ValueError, match="no scripted expert for 'lamp'; record a video"):
-        make_expert("lamp", env)
+        find_suite("lamps").expert(find_task("lamp"), env)
 
 
 def test_a_third_suite_need_not_be_measured(lamps):
@@ -142,7 +140,7 @@ def test_a_third_suite_need_not_be_measured(lamps):
         expert_return("lamp")
     assert known_expert_return("lamp") is None, "so nothing is normalised"
     assert measure_expert_returns(["lamp"], seeds=2)["tasks"]["lamp"]["returns"] == [0.125, 0.125]
-    assert preset("laptop", "lamp").task == "lamp"
+    assert config("lamp").task == "lamp"
 
 
 def test_a_third_suite_has_the_commands(lamps, capsys, tmp_path, monkeypatch):
@@ -167,16 +165,11 @@ def test_every_suite_goes_by_its_name(name):
     assert all(spec.suite == name for spec in suite.tasks.values())
 
 
-def test_the_navigations_defaults_are_those_of_its_preset():
-    expected, config = preset("laptop", "nav2d"), replace(preset("laptop", "door-close"), task="nav2d")
+def test_a_preset_takes_what_the_suite_says():
+    made = config("nav2d")
     for name, value in find_suite("nav2d").defaults["laptop"].items():
         part, setting = name.split(".")
-        config = replace(config, **{part: replace(getattr(config, part), **{setting: value})})
-    assert config == expected
-
-
-# It goes on asking until presets take `Suite.defaults`.
-NOT_YET = {"training/presets.py"}
+        assert getattr(getattr(made, part), setting) == value, name
 
 
 def asks(text):
@@ -191,7 +184,7 @@ def test_nobody_asks_which_suite_a_task_is_of():
         for path in SOURCE.rglob("*.py")
         if not any(path.is_relative_to(folder) for folder in folders) and asks(path.read_text())
     }
-    assert found - NOT_YET == set()
+    assert found == set()
 
 
 def test_the_question_is_recognised():

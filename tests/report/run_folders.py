@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from orcalign.envs import expert_return, make_expert
+from orcalign.envs import expert_return, find_suite, find_task
 from orcalign.rewards import Evidence
 from orcalign.training import RunFolder, Training, start_run
 from orcalign.training.collector import Order
@@ -53,9 +53,9 @@ class Pupil:
     def act(self, observation: Any, noise: Any = None) -> Any:
         env = self._collector.env
         if self._expert is None:
-            self._expert = make_expert(TASK, env)
+            self._expert = find_suite("nav2d").expert(find_task(TASK), env)
         space = env.action_space
-        wise = 2 * (self._expert.act(observation, success=False) - space.low) / (space.high - space.low) - 1
+        wise = 2 * (self._expert(observation, success=False) - space.low) / (space.high - space.low) - 1
         foolish = self._rng.uniform(-1, 1, wise.shape)
         return np.float32(wise if self._rng.random() < self._skill else foolish)
 

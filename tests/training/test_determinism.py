@@ -48,11 +48,11 @@ def test_the_episode_is_played_with_the_weights_that_the_schedule_says():
 @pytest.mark.parametrize(("agent", "spread"), [("drqv2", 0.25), ("sac", 1.0)])
 def test_a_policy_with_a_spread_of_its_own_is_given_noise_of_variance_1(agent, spread):
     """Others are given the schedule's, here halfway from 0.4 to 0.1."""
-    from orcalign.agents import switch_agent
+    from orcalign.agents import find_settings
     from orcalign.training.schedule import Schedule
 
     config = small_config(steps=300)
-    schedule = Schedule(replace(config, agent=switch_agent(config.agent, agent)), agent_steps=30)
+    schedule = Schedule(replace(config, agent=find_settings(agent)()), agent_steps=30)
     orders = [one for one in schedule.give(150, dict) if one.evaluation is None]
     assert [one.noise for one in orders] == [pytest.approx(spread)] * 2
 

@@ -9,9 +9,9 @@ from training.small_runs import run_to_end, small_config
 from orcalign import config as config_of
 from orcalign.costs.objects import ObjectModel
 from orcalign.costs.objects.journey import COLUMNS
-from orcalign.envs import TASKS, eval_seed, make, train_seed
-from orcalign.envs.experts import make_expert, play
-from orcalign.envs.making import build, with_frames
+from orcalign.envs import TASKS, eval_seed, find_suite, make, train_seed
+from orcalign.envs.experts import play
+from orcalign.envs.making import with_frames
 from orcalign.training import start_run
 
 
@@ -75,9 +75,10 @@ def test_what_is_taken_away_is_followed_in_real_pictures(task, tmp_path):
     view, costs = model.encoder, model.costs
     (journey,) = view.finder.journeys
     assert (journey.goal is not None) == (task == "basketball"), "the flask always stands in the same place"
-    env, spec = build(TASKS[task], pictures=True)
+    suite = find_suite("metaworld")
+    env, spec = suite.build(TASKS[task], pictures=True, size=192)
     env = with_frames(env, spec, "fast", 192)
-    played = play(make_expert(task, env), env, spec, eval_seed(1), pictures=True)
+    played = play(suite.expert(spec, env), env, spec, eval_seed(1), pictures=True)
     env.close()
     places = journey.places(played.frames)
     assert places[:, 2].min() >= 12

@@ -1,14 +1,13 @@
+from .agent import Agent as Agent
+from .batch import Batch as Batch
 from .drqv2 import DrQv2Settings as DrQv2Settings
 from .noise import episode_noise as episode_noise
 from .policy import Policy as Policy
-from .protocol import Agent as Agent
-from .protocol import Batch as Batch
 from .registry import AGENTS as AGENTS
+from .registry import AgentSettings as AgentSettings
 from .registry import find_agent as find_agent
 from .registry import find_settings as find_settings
 from .registry import make_agent as make_agent
 from .registry import make_policy as make_policy
-from .registry import switch_agent as switch_agent
 from .replay import Replay as Replay
 from .sac import SACSettings as SACSettings
-from .settings import AgentSettings as AgentSettings

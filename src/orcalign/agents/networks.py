@@ -10,10 +10,9 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 if TYPE_CHECKING:
-    from orcalign.agents.settings import AgentSettings
+    from orcalign.agents.registry import AgentSettings
 
 CHANNELS = 32
-STRIDES = (2, 1, 1, 1)
 SMALLEST = 15
 """Pixels that the four convolutions need."""
 
@@ -21,11 +20,6 @@ SMALLEST = 15
 def dense(inputs: int, outputs: int) -> nn.Linear:
     """[B, inputs] → [B, outputs]; unlike one that torch fills it draws nothing from the global generator."""
     return nn.Linear(inputs, outputs, device="meta").to_empty(device="cpu")
-
-
-def convolution(inputs: int, outputs: int, stride: int) -> nn.Conv2d:
-    """[B, inputs, H, W] → [B, outputs, H', W'], of 3x3 pixels; draws nothing, either."""
-    return nn.Conv2d(inputs, outputs, 3, stride, device="meta").to_empty(device="cpu")
 
 
 class Norm(nn.Module):
@@ -129,14 +123,10 @@ class ImageEncoder(nn.Module):
                 f"The image observation is {height}x{width} pixels; it must be at least {SMALLEST}x{SMALLEST}, "
                 f"and 84x84 is usual."
             )
-        inputs = (channels, CHANNELS, CHANNELS, CHANNELS)
-        self.layers = nn.Sequential(
-            *(
-                layer
-                for count, stride in zip(inputs, STRIDES, strict=True)
-                for layer in (convolution(count, CHANNELS, stride), nn.ReLU(inplace=True))
-            )
-        )
+        self.layers = nn.Sequential()
+        for inputs, stride in ((channels, 2), *[(CHANNELS, 1)] * 3):
+            convolution = nn.Conv2d(inputs, CHANNELS, 3, stride, device="meta").to_empty(device="cpu")
+            self.layers.extend([convolution, nn.ReLU(inplace=True)])
         self.size = CHANNELS * math.prod((side - 3) // 2 + 1 - 6 for side in (height, width))
 
     def forward(self, observations: Tensor) -> Tensor:

@@ -2,32 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 
 from orcalign.checks import require, require_count
-
-
-def _white(steps: int, action_dim: int, rng: np.random.Generator) -> np.ndarray:
-    return rng.standard_normal((steps, action_dim))
-
-
-def _pink(steps: int, action_dim: int, rng: np.random.Generator) -> np.ndarray:
-    frequency = np.arange(steps // 2 + 1)
-    power = 2 / np.maximum(frequency, 1)
-    power[0] = 1
-    if steps % 2 == 0:
-        # The highest frequency of an even length has no mirror image, as the constant has none.
-        power[-1] /= 2
-    power /= power.sum()
-    waves = rng.standard_normal((len(power), action_dim)) + 1j * rng.standard_normal((len(power), action_dim))
-    single = (frequency == 0) | (2 * frequency == steps)
-    amplitude = steps * np.sqrt(power) * np.where(single, 1, 0.5)
-    return np.fft.irfft(amplitude[:, None] * waves, n=steps, axis=0)
-
-
-KINDS: dict[str, Callable[[int, int, np.random.Generator], np.ndarray]] = {"white": _white, "pink": _pink}
 
 
 def episode_noise(kind: str, steps: int, action_dim: int, rng: np.random.Generator) -> np.ndarray:
@@ -44,6 +21,18 @@ def episode_noise(kind: str, steps: int, action_dim: int, rng: np.random.Generat
     ...
     ValueError: noise is 'pinc'; did you mean 'pink'? Known: white, pink.
     """
-    require("noise", kind, tuple(KINDS))
+    require("noise", kind, ("white", "pink"))
     require_count(steps, "steps", at_least=1)
-    return KINDS[kind](steps, action_dim, rng).astype(np.float32)
+    if kind == "white":
+        return rng.standard_normal((steps, action_dim)).astype(np.float32)
+    frequency = np.arange(steps // 2 + 1)
+    power = 2 / np.maximum(frequency, 1)
+    power[0] = 1
+    if steps % 2 == 0:
+        # The highest frequency of an even length has no mirror image, as the constant has none.
+        power[-1] /= 2
+    power /= power.sum()
+    waves = rng.standard_normal((len(power), action_dim)) + 1j * rng.standard_normal((len(power), action_dim))
+    single = (frequency == 0) | (2 * frequency == steps)
+    amplitude = steps * np.sqrt(power) * np.where(single, 1, 0.5)
+    return np.fft.irfft(amplitude[:, None] * waves, n=steps, axis=0).astype(np.float32)

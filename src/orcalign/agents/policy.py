@@ -2,34 +2,30 @@
 
 from __future__ import annotations
 
+import pkgutil
 from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 import torch
-from torch import nn
 
-from orcalign.agents.drqv2.cpu import act_by_hand
+from orcalign.agents.drqv2.cpu.by_hand import act_by_hand
+from orcalign.agents.networks import make_encoder
 from orcalign.agents.parameters import load_weights
+from orcalign.agents.registry import AgentSettings, find_agent
 
 
 class Policy:
     """Acts with weights of an agent; made by `make_policy`."""
 
     def __init__(
-        self,
-        encoder: nn.Module,
-        actor: Any,
-        observation_shape: tuple[int, ...],
-        action_dim: int,
-        device: str,
+        self, settings: AgentSettings, observation_shape: tuple[int, ...], action_dim: int, device: str
     ) -> None:
-        self.observation_shape = observation_shape
-        self.action_dim = action_dim
-        self.device = device
-        self._networks = {"encoder": encoder.to(device), "actor": actor.to(device)}
-        self._encoder, self._actor = encoder, actor
-        self._by_hand = act_by_hand(actor, observation_shape, device)
+        self.observation_shape, self.action_dim, self.device = observation_shape, action_dim, device
+        self._encoder, features = make_encoder(observation_shape)
+        self._actor = pkgutil.resolve_name(find_agent(settings.agent).actor)(features, action_dim, settings)
+        self._networks = {"encoder": self._encoder.to(device), "actor": self._actor.to(device)}
+        self._by_hand = act_by_hand(self._actor, observation_shape, device)
         self._loaded = False
 
     def load(self, weights: Mapping[str, Any]) -> None:
@@ -55,12 +51,12 @@ class Policy:
             raise ValueError(f"The noise has the shape {np.shape(noise)}; it must be ({self.action_dim},).")
         if self._by_hand is not None:
             return self._by_hand(np.ascontiguousarray(observation, np.float32), noise)
-        features = self._encoder(self._tensor(observation, keep_bytes=len(self.observation_shape) == 3))
-        actions = self._actor.act(features, None if noise is None else self._tensor(noise))
+        seen = np.uint8 if len(self.observation_shape) == 3 else np.float32
+        features = self._encoder(self._tensor(observation, seen))
+        actions = self._actor.act(features, None if noise is None else self._tensor(noise, np.float32))
         action: np.ndarray = actions[0].cpu().numpy()
         return action
 
-    def _tensor(self, array: np.ndarray, keep_bytes: bool = False) -> torch.Tensor:
-        dtype = np.uint8 if keep_bytes else np.float32
+    def _tensor(self, array: np.ndarray, dtype: type) -> torch.Tensor:
         # A copy: an observation may be read-only, which torch cannot share.
         return torch.tensor(np.asarray(array, dtype)[None], device=self.device)

@@ -1,43 +1,31 @@
-"""Agents by name. A new one is a folder and a line here."""
+"""Agents by name, and the settings that all have. A new one is a folder, with settings of its own, and a line here."""
 
 from __future__ import annotations
 
-import importlib
-from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING, Any
+import pkgutil
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from orcalign.agents.protocol import Agent
-from orcalign.checks import require
+from orcalign.agents.replay import BOOTSTRAPS
+from orcalign.checks import require, require_count, require_number
 
 if TYPE_CHECKING:
+    from orcalign.agents.agent import Agent
     from orcalign.agents.policy import Policy
-    from orcalign.agents.settings import AgentSettings
 
 
 @dataclass(frozen=True)
 class AgentEntry:
-    """One line of the registry. Classes are named as module:class and imported when they are needed: torch is heavy."""
+    """One line of the registry. The classes of its settings (in a module without torch), of the agent and of the
+    network that acts are named as module:class and imported when they are needed: torch is heavy."""
 
     settings: str
-    """Of its settings, in a module without torch."""
     agent: str
-    """Of the agent."""
     actor: str
-    """Of the network that acts."""
     images: bool
     """Whether it can learn from images."""
     own_spread: bool
     """Whether its policy says itself how far it strays; otherwise the collector's noise does."""
-    summary: str
-
-    def settings_class(self) -> type[AgentSettings]:
-        """The class of its settings."""
-        found: type[AgentSettings] = _imported(self.settings)
-        return found
-
-    def actor_class(self) -> Any:
-        """The class of the network that acts."""
-        return _imported(self.actor)
 
 
 AGENTS: dict[str, AgentEntry] = {
@@ -47,7 +35,6 @@ AGENTS: dict[str, AgentEntry] = {
         "orcalign.agents.networks:Actor",
         images=True,
         own_spread=False,
-        summary="deterministic policy, twin critics, noise added by the collector; states or images",
     ),
     "sac": AgentEntry(
         "orcalign.agents.sac:SACSettings",
@@ -55,7 +42,6 @@ AGENTS: dict[str, AgentEntry] = {
         "orcalign.agents.sac.agent:GaussianActor",
         images=False,
         own_spread=True,
-        summary="soft actor-critic: a Gaussian policy that is paid for its entropy; states",
     ),
 }
 
@@ -80,20 +66,63 @@ def find_settings(name: str) -> type[AgentSettings]:
     >>> find_settings("sac")(hidden=8).agent
     'sac'
     """
-    return find_agent(name).settings_class()
+    found: type[AgentSettings] = pkgutil.resolve_name(find_agent(name).settings)
+    return found
 
 
-def switch_agent(settings: AgentSettings, name: str) -> AgentSettings:
-    """The settings of another agent: those that both have are kept, the others are its defaults.
+@dataclass(frozen=True)
+class AgentSettings:
+    """How an agent learns, at the sizes of the paper's table. To be made as an agent's own class, which has more.
 
-    >>> switch_agent(find_settings("drqv2")(hidden=8, shift=2), "sac")
-    SACSettings(agent='sac', hidden=8, trunk=50, ...entropy_temperature=None)
+    >>> find_settings("sac")(gamma=1.5)
+    Traceback (most recent call last):
+    ...
+    ValueError: gamma is 1.5; it must lie between 0 and 1, such as 0.99.
+    >>> find_settings("sac")(agent="drqv2")
+    Traceback (most recent call last):
+    ...
+    ValueError: agent is 'drqv2', and SACSettings is not what it is set with; make DrQv2Settings instead.
     """
-    if name == settings.agent:
-        return settings
-    kind = find_settings(name)
-    shared = {one.name for one in fields(settings)} & {one.name for one in fields(kind)}
-    return kind(**{**{one: getattr(settings, one) for one in shared}, "agent": name})
+
+    agent: str
+    """Which agent learns: drqv2 (states or images, by the shape of the observation) or sac (states, explores by
+    its own entropy instead of added noise)."""
+    hidden: int = 256
+    """Units of each of the two hidden layers of actor and critics. An update's time grows with its square."""
+    trunk: int = 50
+    """Units of the layer (with LayerNorm and tanh) in front of the hidden ones: it brings observations of any
+    scale into -1 to 1. 0 leaves it out, for states whose scale is known to be sane."""
+    layer_norm: bool = False
+    """LayerNorm after each hidden layer: keeps values from running away when there are many updates per step."""
+    learning_rate: float = 1e-4
+    """Step size of Adam, for actor, critics, encoder and temperature alike."""
+    gamma: float = 0.99
+    """Discount per step: how far ahead the agent looks, about 1/(1-gamma) steps."""
+    n_step: int = 3
+    """Steps of real reward before a critic's estimate takes over: more carry sparse rewards back faster and are
+    less faithful to the current policy."""
+    bootstrap: str = "gamma^n"
+    """Discount of the estimate after n steps: "gamma^n" is the textbook's, "gamma" what the paper's code does."""
+    target_smoothing: float = 0.005
+    """Share of the critics that flows into the target critics per update: small is stable, large is quick."""
+    batch: int = 512
+    """Transitions per update."""
+
+    def __post_init__(self) -> None:
+        wanted = find_settings(self.agent)
+        if not isinstance(self, wanted):
+            raise ValueError(
+                f"agent is {self.agent!r}, and {type(self).__name__} is not what it is set with; "
+                f"make {wanted.__name__} instead."
+            )
+        for name, smallest in (("hidden", 1), ("trunk", 0), ("n_step", 1), ("batch", 1)):
+            require_count(getattr(self, name), name, at_least=smallest)
+        require_number(self.learning_rate, "learning_rate", above=0)
+        require("bootstrap", self.bootstrap, BOOTSTRAPS)
+        for name, example in (("gamma", 0.99), ("target_smoothing", 0.005)):
+            value = getattr(self, name)
+            if isinstance(value, bool) or not (isinstance(value, int | float) and 0 <= value <= 1):
+                raise ValueError(f"{name} is {value!r}; it must lie between 0 and 1, such as {example}.")
 
 
 def make_agent(
@@ -109,10 +138,8 @@ def make_agent(
     >>> agent.policy_weights()["actor.trunk.dense.weight"].shape
     (50, 5)
     """
-    entry = _fitting(settings, observation_shape, action_dim)
-    agent: Agent = _imported(entry.agent)(
-        settings, tuple(observation_shape), action_dim, seed, _checked(device)
-    )
+    kind = pkgutil.resolve_name(_fitting(settings, observation_shape, action_dim, device).agent)
+    agent: Agent = kind(settings, tuple(observation_shape), action_dim, seed, device)
     return agent
 
 
@@ -128,21 +155,17 @@ def make_policy(
     >>> policy.act(np.zeros(5)).shape
     (2,)
     """
-    from orcalign.agents.networks import make_encoder
     from orcalign.agents.policy import Policy
 
-    entry = _fitting(settings, observation_shape, action_dim)
-    encoder, features = make_encoder(tuple(observation_shape))
-    actor = entry.actor_class()(features, action_dim, settings)
-    return Policy(encoder, actor, tuple(observation_shape), action_dim, _checked(device))
+    _fitting(settings, observation_shape, action_dim, device)
+    return Policy(settings, tuple(observation_shape), action_dim, device)
 
 
-def _imported(place: str) -> Any:
-    module, name = place.split(":")
-    return getattr(importlib.import_module(module), name)
+def _fitting(
+    settings: AgentSettings, observation_shape: tuple[int, ...], action_dim: int, device: str
+) -> AgentEntry:
+    import torch
 
-
-def _fitting(settings: AgentSettings, observation_shape: tuple[int, ...], action_dim: int) -> AgentEntry:
     entry = find_agent(settings.agent)
     if len(observation_shape) not in (1, 3):
         raise ValueError(
@@ -156,15 +179,9 @@ def _fitting(settings: AgentSettings, observation_shape: tuple[int, ...], action
             f"The agent {settings.agent!r} learns from states, and the observation is an image of shape "
             f"{tuple(observation_shape)}; use one that takes images: {able}."
         )
-    return entry
-
-
-def _checked(device: str) -> str:
-    import torch
-
     try:
         torch.empty(1, device=device)
     except (RuntimeError, AssertionError) as error:
         reason = str(error).splitlines()[0]
         raise ValueError(f"The device {device!r} cannot be used ({reason}); use 'cpu'.") from error
-    return device
+    return entry

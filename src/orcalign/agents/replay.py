@@ -7,7 +7,7 @@ from collections import deque
 import numpy as np
 import numpy.typing as npt
 
-from orcalign.agents.protocol import Batch
+from orcalign.agents.batch import Batch
 from orcalign.checks import require, require_count
 
 BOOTSTRAPS = ("gamma^n", "gamma")
@@ -41,13 +41,12 @@ class Replay:
         observation_dtype: npt.DTypeLike,
         action_dim: int,
         stack: int = 1,
-        first_episode: int = 0,
         guide_dim: int = 0,
     ) -> None:
         """Room for ``capacity`` transitions.
 
         ``observation_shape`` is that of one stored observation, (D,) or a single image (C, H, W); samples have
-        ``stack`` of them joined along the first axis. ``first_episode`` is the number of the first one added.
+        ``stack`` of them joined along the first axis.
         """
         for name, value in (("capacity", capacity), ("action_dim", action_dim), ("stack", stack)):
             require_count(value, name, at_least=1)
@@ -58,12 +57,8 @@ class Replay:
                 f"guide_dim is {guide_dim}, and observations are {np.dtype(observation_dtype)} "
                 f"{tuple(observation_shape)}, {stack} in a stack; a guide needs float32 states (D,), 1 in a stack."
             )
-        self.capacity = capacity
-        self.stack = stack
-        self.guide_dim = guide_dim
-        self.first_episode = first_episode
-        self.num_transitions = 0
-        self._head = 0
+        self.capacity, self.stack, self.guide_dim = capacity, stack, guide_dim
+        self.first_episode = self.num_transitions = self._head = 0
         self._lengths: deque[int] = deque()
         self._shape = tuple(observation_shape)
         # A guide lies beside its observation, so that drawing one is drawing the other.
@@ -72,9 +67,7 @@ class Replay:
         self._finals = np.empty((16, *stored), observation_dtype)
         self._actions = np.empty((capacity, action_dim), np.float32)
         self._rewards = np.empty(capacity, np.float32)
-        self._episode = np.empty(capacity, np.int64)
-        self._step = np.empty(capacity, np.int64)
-        self._left = np.empty(capacity, np.int64)
+        self._episode, self._step, self._left = np.empty((3, capacity), np.int64)
         self._terminated = np.empty(capacity, np.bool_)
 
     @property
@@ -117,7 +110,12 @@ class Replay:
         self._step[rows] = np.arange(steps)
         self._left[rows] = steps - np.arange(steps)
         self._terminated[rows] = terminated
-        self._keep_final(observations[-1])
+        kept = np.arange(self.first_episode, self.first_episode + self.num_episodes)
+        if len(kept) == len(self._finals):
+            larger = np.empty((2 * len(kept), *self._finals.shape[1:]), self._finals.dtype)
+            larger[kept % len(larger)] = self._finals[kept % len(kept)]
+            self._finals = larger
+        self._finals[(self.first_episode + self.num_episodes) % len(self._finals)] = observations[-1]
         self._lengths.append(steps)
         self.num_transitions += steps
 
@@ -215,22 +213,13 @@ class Replay:
         self.num_transitions -= gone
         self.first_episode += 1
 
-    def _keep_final(self, observation: np.ndarray) -> None:
-        kept = np.arange(self.first_episode, self.first_episode + self.num_episodes)
-        if len(kept) == len(self._finals):
-            larger = np.empty((2 * len(self._finals), *self._finals.shape[1:]), self._finals.dtype)
-            larger[kept % len(larger)] = self._finals[kept % len(self._finals)]
-            self._finals = larger
-        self._finals[(self.first_episode + self.num_episodes) % len(self._finals)] = observation
-
     def _check_episode(self, observations: np.ndarray, actions: np.ndarray, rewards: np.ndarray) -> None:
         steps = len(rewards)
-        wanted = {
-            "observations": (observations, (steps + 1, *self._shape)),
-            "actions": (actions, (steps, *self._actions.shape[1:])),
-            "rewards": (rewards, (steps,)),
-        }
-        for name, (array, shape) in wanted.items():
+        for name, array, shape in (
+            ("observations", observations, (steps + 1, *self._shape)),
+            ("actions", actions, (steps, *self._actions.shape[1:])),
+            ("rewards", rewards, (steps,)),
+        ):
             if array.shape != shape:
                 raise ValueError(
                     f"The episode's {name} have the shape {array.shape}, but {steps} steps need {shape}; "

@@ -3,7 +3,6 @@ from .demo_making import make_demos as make_demos
 from .expert_returns import expert_return as expert_return
 from .expert_returns import measure_expert_returns as measure_expert_returns
 from .experts import Episode as Episode
-from .experts import make_expert as make_expert
 from .experts import rollout_expert as rollout_expert
 from .making import make as make
 from .metaworld import HELD_OUT_TASKS as HELD_OUT_TASKS

@@ -10,7 +10,6 @@ import numpy as np
 
 from orcalign.checks import require, require_count
 from orcalign.envs.experts import Episode, rollout_expert
-from orcalign.envs.making import build
 from orcalign.envs.seeds import demo_seed
 from orcalign.envs.suite import find_suite
 from orcalign.envs.tasks import TASKS, TaskSpec, find_task
@@ -38,16 +37,15 @@ def make_demo(
     Frame k is drawn after agent step k + 1; the reset frame is not part of it. Seeds are of `demo_seed`, so no
     evaluation or training episode is shown. An episode that fails is not a demo: the next is drawn, and said so.
 
+    Settings that are not named here are those of `make`.
+
     Args:
         task: a name (see `find_task`), or a `TaskSpec`.
         seed: number of the demo; another number, another episode. Of the first 64, those with low numbers begin
             in the middle of what the task has to offer (`demo_order`).
         misaligned: keep the frames of the task's keep-list only, as in the paper.
         random_warp: the paper's random protocol: "fast-low", "fast-high", "slow-low", "slow-high".
-        render: "fast" or "paper".
-        size: side of the frames; by default that of the render mode.
         tries: episodes to play at most.
-        camera: another camera than the task's.
 
     >>> demo, notes = make_demo("nav2d-grid", misaligned=True)
     >>> demo.indices, demo.task, notes
@@ -61,7 +59,28 @@ def make_demo(
     if camera is not None:
         spec = replace(spec, camera=camera)
     episode, number, notes = _successful(spec, seed, tries, render, size)
-    return _as_demo(spec, episode, number, misaligned, random_warp), notes
+    assert episode.frames is not None
+    extra: dict[str, Any] = {
+        "demo_number": number,
+        "env_seed": episode.seed,
+        "episode_steps": spec.episode_steps,
+        "expert_return": episode.total,
+        "first_success": int(episode.success.argmax()),
+        "size": episode.frames.shape[1],
+    }
+    warp: Warp | None = None
+    if misaligned and spec.misaligned is not None:
+        warp = keep(spec.misaligned, len(episode))
+        extra["warp"] = "misaligned"
+    elif random_warp is not None:
+        speed, level = random_warp.split("-")
+        rng, success_at = np.random.default_rng(number), success_start(episode.success.tolist())
+        six = random_misalignments(len(episode), "fast" if speed == "fast" else "slow", rng, success_at)
+        warp = next(one.warp for one in six if one.level == level)
+        extra["warp"] = random_warp
+    source = f"{find_suite(spec.suite).demonstrator} of {spec.name}, episode {number}"
+    demo = Demo(episode.frames, FPS, source, spec.name, spec.camera, episode.render, extra=extra)
+    return (demo if warp is None else demo.warp(warp)), notes
 
 
 def make_demos(
@@ -100,7 +119,7 @@ def demo_order(spec: TaskSpec) -> tuple[int, ...]:
     True
     """
     seeds = [demo_seed(number) for number in range(ORDERED)]
-    env, _ = build(spec)
+    env, _ = find_suite(spec.suite).build(spec, pictures=False, size=None)
     try:
         starts = np.stack([np.ravel(env.reset(seed=seed)[0]) for seed in seeds])
     finally:
@@ -110,10 +129,6 @@ def demo_order(spec: TaskSpec) -> tuple[int, ...]:
     varies = high - low > 0.01 * np.abs(starts).max()
     off = ((starts - (low + high) / 2) / np.where(varies, high - low, 1))[:, varies]
     return tuple(seeds[k] for k in np.argsort(np.linalg.norm(off, axis=1), kind="stable"))
-
-
-def _seed(spec: TaskSpec, number: int) -> int:
-    return demo_order(spec)[number] if 0 <= number < ORDERED else demo_seed(number)
 
 
 def _check_warp(spec: TaskSpec, misaligned: bool, random_warp: str | None) -> None:
@@ -135,10 +150,9 @@ def _successful(
     """The first episode from number `seed` on that succeeds; failures are found without drawing them."""
     notes: list[str] = []
     for number in range(seed, seed + tries):
-        trial = rollout_expert(spec, _seed(spec, number))
-        if trial.succeeded:
-            episode = rollout_expert(spec, _seed(spec, number), render, size)
-            return episode, number, tuple(notes)
+        env_seed = demo_order(spec)[number] if 0 <= number < ORDERED else demo_seed(number)
+        if rollout_expert(spec, env_seed).succeeded:
+            return rollout_expert(spec, env_seed, render, size), number, tuple(notes)
         notes.append(
             f"the expert failed {spec.name!r} in episode {number}, so episode {number + 1} was drawn."
         )
@@ -146,35 +160,3 @@ def _successful(
         f"the expert succeeded in none of the episodes {seed} to {seed + tries - 1} of {spec.name!r} within "
         f"{spec.episode_steps} steps; try another seed, more tries, or a longer episode."
     )
-
-
-def _as_demo(
-    spec: TaskSpec, episode: Episode, number: int, misaligned: bool, random_warp: str | None
-) -> Demo:
-    assert episode.frames is not None
-    extra: dict[str, Any] = {
-        "demo_number": number,
-        "env_seed": episode.seed,
-        "episode_steps": spec.episode_steps,
-        "expert_return": episode.total,
-        "first_success": int(episode.success.argmax()),
-        "size": episode.frames.shape[1],
-    }
-    warp: Warp | None = None
-    if misaligned and spec.misaligned is not None:
-        warp = keep(spec.misaligned, len(episode))
-        extra["warp"] = "misaligned"
-    elif random_warp is not None:
-        warp = _random(random_warp, episode, number)
-        extra["warp"] = random_warp
-    source = f"{find_suite(spec.suite).demonstrator} of {spec.name}, episode {number}"
-    demo = Demo(episode.frames, FPS, source, spec.name, spec.camera, episode.render, extra=extra)
-    return demo if warp is None else demo.warp(warp)
-
-
-def _random(category: str, episode: Episode, number: int) -> Warp:
-    speed, level = category.split("-")
-    rng = np.random.default_rng(number)
-    success_at = success_start(episode.success.tolist())
-    six = random_misalignments(len(episode), "fast" if speed == "fast" else "slow", rng, success_at)
-    return next(one for one in six if one.level == level).warp

@@ -1,7 +1,4 @@
-"""What the expert earns on each task: measured, stored with where it comes from, used for normalising.
-
-What the return of an episode is, its suite says: usually the number of agent steps that report success.
-"""
+"""What the expert earns on each task (see `episode_return`): measured, stored with its origin, used for normalising."""
 
 from __future__ import annotations
 
@@ -10,7 +7,7 @@ import os
 import platform
 from collections.abc import Callable, Sequence
 from functools import cache
-from importlib import metadata, resources
+from importlib import metadata
 from pathlib import Path
 from typing import Any
 
@@ -113,22 +110,19 @@ def load_expert_returns(path: str | os.PathLike[str] | None = None) -> dict[str,
     >>> sorted(load_expert_returns())
     ['command', 'machine', 'seeds', 'tasks', 'versions', 'what']
     """
-    return _packaged() if path is None else _checked(Path(path).read_text("utf-8"), str(path))
-
-
-@cache
-def _packaged() -> dict[str, Any]:
-    return _checked(resources.files("orcalign.envs").joinpath(FILE).read_text("utf-8"), FILE)
-
-
-def _checked(text: str, name: str) -> dict[str, Any]:
+    if path is None:
+        return _packaged()
     try:
-        record = json.loads(text)
+        record: dict[str, Any] = json.loads(Path(path).read_text("utf-8"))
         for entry in record["tasks"].values():
             float(entry["mean"]), int(entry["episode_steps"]), int(entry["action_repeat"])
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise ValueError(
-            f"{name!r} is not a record of expert returns ({error!r}); write a new one with: {COMMAND}."
+            f"{str(path)!r} is not a record of expert returns ({error!r}); write a new one with: {COMMAND}."
         ) from None
-    checked: dict[str, Any] = record
-    return checked
+    return record
+
+
+@cache
+def _packaged() -> dict[str, Any]:
+    return load_expert_returns(Path(__file__).with_name(FILE))

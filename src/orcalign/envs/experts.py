@@ -5,37 +5,21 @@ An expert acts at every simulation step, as in the paper, where every second fra
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, TypeAlias
 
-import gymnasium
 import numpy as np
 import numpy.typing as npt
 
 from orcalign.envs.making import check_render_choice
-from orcalign.envs.suite import find_suite
+from orcalign.envs.suite import Env, find_suite
 from orcalign.envs.tasks import TaskSpec, episode_return, find_task
-from orcalign.envs.wrappers.frames import RenderMode
+from orcalign.video.demo import Render
 
-
-class Expert(Protocol):
-    """Acts on the bare environment's observation; one expert plays one episode."""
-
-    def act(self, observation: npt.NDArray[Any], success: bool) -> Any:
-        """The next action, given the observation and whether the last step reported success."""
-
-
-def make_expert(task: str | TaskSpec, env: gymnasium.Env[Any, Any]) -> Expert:
-    """A fresh expert for one episode of `env`, which must be an environment of the task.
-
-    >>> from orcalign.envs.making import build
-    >>> env, _ = build(find_task("nav2d-grid"))
-    >>> _ = env.reset(seed=0)
-    >>> make_expert("nav2d-grid", env).act(np.zeros(3), success=False)
-    1
-    """
-    spec = find_task(task)
-    return find_suite(spec.suite).expert(spec, env)
+Expert: TypeAlias = Callable[[npt.NDArray[Any], bool], Any]
+"""Plays one episode: the next action, given the bare environment's observation and whether the last step reported
+success."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,7 +36,7 @@ class Episode:
     """[S, A] (or [S]), one for each of the S simulation steps."""
     success: npt.NDArray[np.bool_]
     """[T]"""
-    render: RenderMode = "unknown"
+    render: Render = "unknown"
     """How the frames were drawn."""
 
     def __len__(self) -> int:
@@ -83,7 +67,7 @@ def rollout_expert(
     return find_suite(spec.suite).record(spec, seed, render, size)
 
 
-def play(expert: Expert, env: gymnasium.Env[Any, Any], spec: TaskSpec, seed: int, pictures: bool) -> Episode:
+def play(expert: Expert, env: Env, spec: TaskSpec, seed: int, pictures: bool) -> Episode:
     """One episode of `expert` on the bare environment, looked at after every agent step."""
     observation, _ = env.reset(seed=seed)
     frames: list[Any] = []
@@ -91,7 +75,7 @@ def play(expert: Expert, env: gymnasium.Env[Any, Any], spec: TaskSpec, seed: int
     done = success = False
     while not done:
         for _ in range(spec.action_repeat):
-            action = expert.act(observation, success)
+            action = expert(observation, success)
             actions.append(action)
             observation, _, terminated, truncated, info = env.step(action)
             success, done = bool(info["success"]), terminated or truncated

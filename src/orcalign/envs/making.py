@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 
-import gymnasium
 from gymnasium.spaces import Box
 
 from orcalign.envs.rendering import RENDER_MODES
-from orcalign.envs.suite import find_suite
+from orcalign.envs.suite import Env, find_suite
 from orcalign.envs.tasks import TaskSpec, find_task
 from orcalign.envs.wrappers.frames import Frames, StackedPixels
 from orcalign.envs.wrappers.steps import ActionRepeat, TaskEnv, TimeFraction
@@ -22,7 +20,7 @@ def make(
     pixels: bool = False,
     size: int | None = None,
     camera: str | None = None,
-) -> gymnasium.Env[Any, Any]:
+) -> Env:
     """An environment of agent steps: the bare task, action repeat, time as a share of the episode, frames.
 
     `env.render()` gives the current frame uint8 [H,W,3] and draws nothing unless it is called.
@@ -47,7 +45,7 @@ def make(
         raise ValueError("pixels=True observes pictures, and render=None draws none; use render='fast'.")
     if camera is not None:
         spec = replace(spec, camera=camera)
-    env, spec = build(spec, pictures=render is not None, size=size)
+    env, spec = find_suite(spec.suite).build(spec, render is not None, size)
     if spec.action_repeat > 1:
         env = ActionRepeat(env, spec.action_repeat)
     space = env.observation_space
@@ -74,19 +72,7 @@ def check_render_choice(render: str | None) -> None:
         )
 
 
-def build(
-    spec: TaskSpec, pictures: bool = False, size: int | None = None
-) -> tuple[gymnasium.Env[Any, Any], TaskSpec]:
-    """The bare environment of a task, one simulation step a step, as its suite builds it (see `Suite.build`).
-
-    >>> env, spec = build(find_task("nav2d"))
-    >>> spec.episode_steps
-    30
-    """
-    return find_suite(spec.suite).build(spec, pictures, size)
-
-
-def with_frames(env: gymnasium.Env[Any, Any], spec: TaskSpec, render: str, size: int | None) -> Frames:
+def with_frames(env: Env, spec: TaskSpec, render: str, size: int | None) -> Frames:
     """The environment with frames: drawn by the renderer that its suite names, else as it draws itself."""
     renderer = find_suite(spec.suite).renderer(env, spec, render, size)
     if renderer is not None:

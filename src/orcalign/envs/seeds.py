@@ -1,12 +1,14 @@
 """Which episode is which: seeds of training, evaluation and demos never meet.
 
-Three ranges of environment seeds. A seed fixes everything random in an episode (objects, goal, start), so a
-policy is never evaluated on an episode it was trained on or that its demo shows.
+A seed fixes everything random in an episode (objects, goal, start), so a policy is never evaluated on an episode that
+it was trained on or that its demo shows.
 """
 
 from __future__ import annotations
 
 import operator
+
+import numpy as np
 
 TRAIN_RANGE = range(0, 2**30)
 EVAL_RANGE = range(2**30, 2**30 + 2**29)
@@ -29,8 +31,6 @@ def train_seed(index: int, run: int = 0) -> int:
     >>> train_seed(0), train_seed(1), train_seed(0, run=1)
     (821328062, 743699524, 761762303)
     """
-    import numpy as np
-
     index, run = _count("index", index, 2**62), _count("run", run, 2**62)
     return int(np.random.SeedSequence([run, index]).generate_state(1)[0]) % len(TRAIN_RANGE)
 

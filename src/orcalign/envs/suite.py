@@ -7,7 +7,7 @@ or a return asks the suite of the task; nobody asks which suite it is.
 from __future__ import annotations
 
 import abc
-import importlib
+import pkgutil
 import sys
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
@@ -25,6 +25,10 @@ if TYPE_CHECKING:
     from orcalign.envs.tasks import TaskSpec
 
 Env: TypeAlias = "gymnasium.Env[Any, Any]"
+Reset: TypeAlias = tuple[Any, dict[str, Any]]
+"""What an environment's `reset` returns: observation, info."""
+Step: TypeAlias = tuple[Any, Any, bool, bool, dict[str, Any]]
+"""What `step` returns: observation, reward, terminated, truncated, info."""
 SUITES: dict[str, str] = {
     "metaworld": "orcalign.envs.metaworld:Metaworld",
     "nav2d": "orcalign.envs.nav2d:Nav2DSuite",
@@ -45,6 +49,8 @@ class Suite(abc.ABC):
     """What else it knows by name besides its table, such as "a registered Gymnasium id"."""
     demonstrator: str = "scripted expert"
     """Who is seen in a demo that `record` makes."""
+    upside_down: tuple[str, ...] = ()
+    """Cameras that hang head down."""
     defaults: Mapping[str, Mapping[str, Any]] = {}
     """Name of a preset to the settings that are others for these tasks, as in {"laptop": {"reward.context": 1}}."""
 
@@ -69,10 +75,7 @@ class Suite(abc.ABC):
     def build(self, spec: TaskSpec, pictures: bool, size: int | None) -> tuple[Env, TaskSpec]:
         """The bare environment, one simulation step a step, and its task with the episode length that it really has.
 
-        Args:
-            spec: the task.
-            pictures: whether it will have to draw.
-            size: side of the pictures, where the environment can choose it.
+        `pictures` says whether it will have to draw, `size` the side of the pictures where it can choose it.
         """
 
     def renderer(self, env: Env, spec: TaskSpec, render: str, size: int | None) -> FrameRenderer | None:
@@ -86,7 +89,7 @@ class Suite(abc.ABC):
         camera = spec.camera
         if camera is None and "track" in [world.model.camera(k).name for k in range(world.model.ncam)]:
             camera = "track"  # what Gymnasium's own walkers are seen through
-        return make_renderer(world.model, world.data, camera, render, size)
+        return make_renderer(world.model, world.data, camera, render, size, flip=camera in self.upside_down)
 
     def expert(self, spec: TaskSpec, env: Env) -> Expert:
         """A fresh scripted expert for one episode of `env`."""
@@ -115,8 +118,7 @@ class Suite(abc.ABC):
 
 @cache
 def _loaded(path: str) -> Suite:
-    module, _, kind = path.partition(":")
-    made: Suite = getattr(importlib.import_module(module), kind)()
+    made: Suite = pkgutil.resolve_name(path)()
     return made
 
 

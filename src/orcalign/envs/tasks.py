@@ -1,8 +1,4 @@
-"""What a task is, a row of data, and how a name becomes one.
-
-A name is one of `TASKS`, or what a suite knows besides: any other Meta-world v3 task (`drawer-open`, `drawer-open-v3`),
-a registered Gymnasium id (`Pendulum-v1`), or `module:function` where the function returns an environment.
-"""
+"""What a task is, a row of data, and how a name becomes one."""
 
 from __future__ import annotations
 
@@ -75,18 +71,17 @@ class TaskSpec:
 class _Tables(Mapping[str, TaskSpec]):
     """The tables of all suites as one; looked up when it is used, so that suites can be imported in any order."""
 
+    def _joined(self) -> dict[str, TaskSpec]:
+        return {name: spec for suite in all_suites() for name, spec in suite.tasks.items()}
+
     def __getitem__(self, name: str) -> TaskSpec:
-        for suite in all_suites():
-            if name in suite.tasks:
-                return suite.tasks[name]
-        raise KeyError(name)
+        return self._joined()[name]
 
     def __iter__(self) -> Iterator[str]:
-        for suite in all_suites():
-            yield from suite.tasks
+        return iter(self._joined())
 
     def __len__(self) -> int:
-        return sum(len(suite.tasks) for suite in all_suites())
+        return len(self._joined())
 
 
 TASKS: Mapping[str, TaskSpec] = _Tables()
@@ -94,7 +89,8 @@ TASKS: Mapping[str, TaskSpec] = _Tables()
 
 
 def find_task(name: str | TaskSpec) -> TaskSpec:
-    """The task of that name.
+    """The task of that name: one of `TASKS`, or what a suite knows besides, such as any other Meta-world v3 task, a
+    registered Gymnasium id (`Pendulum-v1`), or `module:function` where the function returns an environment.
 
     >>> find_task("door-close").camera, find_task("drawer-open-v3").episode_steps
     ('corner', 175)

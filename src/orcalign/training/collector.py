@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from orcalign.agents import episode_noise, make_policy
 from orcalign.envs import make
-from orcalign.envs.wrappers.compatibility import check_learner
+from orcalign.envs.wrappers.rewards import check_learner
 from orcalign.rewards import Evidence, Reward, Rollout, Stream
 from orcalign.rewards.base import State
 from orcalign.training.config import TrainConfig

@@ -66,8 +66,8 @@ def test_static_background_is_drawn_once(monkeypatch):
     model, data = room()
     renderer = make_renderer(model, data, "front")
     drawn = []
-    draw = renderer._canvas.draw
-    monkeypatch.setattr(renderer._canvas, "draw", lambda *given: (drawn.append(1), draw(*given)))
+    draw = renderer._draw
+    monkeypatch.setattr(renderer, "_draw", lambda *given: (drawn.append(1), draw(*given)))
     for _ in range(5):
         mujoco.mj_step(model, data)
         renderer.render()
@@ -133,7 +133,7 @@ def test_fast_has_no_shadows_reflections_or_multisampling():
     flags = mujoco.mjtRndFlag
     assert not renderer._scene.flags[flags.mjRND_SHADOW]
     assert not renderer._scene.flags[flags.mjRND_REFLECTION]
-    assert renderer._lean.vis.quality.offsamples == renderer._lean.vis.quality.shadowsize == 0
+    assert renderer._model.vis.quality.offsamples == renderer._model.vis.quality.shadowsize == 0
     assert model.vis.quality.offsamples > 0
     assert model.vis.quality.shadowsize > 0
 

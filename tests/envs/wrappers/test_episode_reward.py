@@ -6,7 +6,7 @@ from envs.wrappers.counting import Counting
 from rewards.toys import Ease, Speed
 
 from orcalign.envs import EpisodeReward, make
-from orcalign.envs.wrappers.compatibility import OtherTaskWarning
+from orcalign.envs.wrappers.rewards import OtherTaskWarning
 from orcalign.matching import MATCHERS
 from orcalign.rewards import Evidence, Rollout
 

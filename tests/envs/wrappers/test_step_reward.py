@@ -8,7 +8,7 @@ from envs.wrappers.counting import Counting
 from rewards.toys import Ease, Speed
 
 from orcalign.envs import StackedPixels, StepReward, make
-from orcalign.envs.wrappers.compatibility import OtherTaskWarning
+from orcalign.envs.wrappers.rewards import OtherTaskWarning
 
 
 def test_gymnasium_accepts_it(check_gymnasium, counted, reward_of):

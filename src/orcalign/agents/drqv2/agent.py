@@ -8,15 +8,15 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from orcalign.agents.agent import Agent
+from orcalign.agents.batch import Batch
 from orcalign.agents.drqv2 import DrQv2Settings
-from orcalign.agents.drqv2.cpu.update import UpdateByHand
-from orcalign.agents.learner import Learner
+from orcalign.agents.drqv2.cpu.by_hand import UpdateByHand
 from orcalign.agents.networks import Actor
 from orcalign.agents.parameters import smooth
-from orcalign.agents.protocol import Batch
 
 
-class DrQv2(Learner):
+class DrQv2(Agent):
     """Deterministic policy; whoever collects adds the noise that explores.
 
     >>> import numpy as np

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from orcalign.agents.settings import AgentSettings
+from orcalign.agents.registry import AgentSettings
 from orcalign.checks import require_number
 
 

@@ -9,10 +9,10 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from orcalign.agents.learner import Learner
+from orcalign.agents.agent import Agent
+from orcalign.agents.batch import Batch
 from orcalign.agents.networks import make_head, make_trunk
 from orcalign.agents.parameters import smooth
-from orcalign.agents.protocol import Batch
 from orcalign.agents.sac import SACSettings
 
 LOG_STD = (-20.0, 2.0)
@@ -48,7 +48,7 @@ class GaussianActor(nn.Module):
         return torch.tanh(raw), log_prob.sum(-1)
 
 
-class SAC(Learner):
+class SAC(Agent):
     """Stochastic policy, which explores by itself. Between n-step rewards only the last step's entropy is paid.
 
     >>> import numpy as np
@@ -61,24 +61,20 @@ class SAC(Learner):
     settings: SACSettings
     actor: GaussianActor
 
-    def __init__(
-        self,
-        settings: SACSettings,
-        observation_shape: tuple[int, ...],
-        action_dim: int,
-        seed: int,
-        device: str,
-    ) -> None:
-        self.target_entropy = -float(action_dim)
+    def _more_networks(self) -> dict[str, nn.Module]:
         # The price of entropy is learned as its logarithm, so that it stays positive; it begins at 1.
         self.temperature = nn.ParameterDict({"log": torch.zeros(())})
-        super().__init__(settings, observation_shape, action_dim, seed, device, temperature=self.temperature)
-        self.temperature_optimiser = self._optimisers["temperature_adam"]
+        return {"temperature": self.temperature}
 
     def update(self, batch: Batch[Any], update_actor: bool = True) -> dict[str, Tensor]:
         """Learn from one batch: critics, actor, temperature, and the target after the critics."""
         observations, actions, returns, discounts, next_observations = batch.to(self.device)
-        alpha = self._alpha()
+        fixed = self.settings.entropy_temperature
+        alpha = (
+            self.temperature["log"].detach().exp()
+            if fixed is None
+            else torch.tensor(fixed, device=self.device)
+        )
 
         with torch.no_grad():
             next_actions, next_log_prob = self.actor.sample(next_observations, self.generator)
@@ -95,14 +91,11 @@ class SAC(Learner):
             actor_loss = (alpha * log_prob - worth).mean()
             self.actor_optimiser.step(actor_loss)
             entropy = -log_prob.detach().mean()
-            if self.settings.entropy_temperature is None:
-                self.temperature_optimiser.step(self.temperature["log"] * (entropy - self.target_entropy))
+            if fixed is None:
+                # Aiming at an entropy of minus the number of actions.
+                gap = entropy + actions.shape[-1]
+                self._optimisers["temperature_adam"].step(self.temperature["log"] * gap)
             metrics |= {"actor_loss": actor_loss.detach(), "entropy": entropy}
 
         smooth(self.target, self.critic, self.settings.target_smoothing)
         return metrics
-
-    def _alpha(self) -> Tensor:
-        fixed = self.settings.entropy_temperature
-        learned: Tensor = self.temperature["log"].detach().exp()
-        return learned if fixed is None else torch.tensor(fixed, device=self.device)

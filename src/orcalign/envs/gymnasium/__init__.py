@@ -80,14 +80,23 @@ class Gymnasium(Suite):
 
     def find(self, name: str) -> TaskSpec | None:
         """The task of that id, or of that function."""
-        if ":" in name:
-            return self._from_module(name)
-        if name not in self.names:
-            return None
-        import gymnasium
+        module, colon, function = name.partition(":")
+        if colon and task_function(name) is not None:
+            return TaskSpec(name, "gymnasium", name, episode_steps=UNKNOWN_EPISODE_STEPS)
+        # Gymnasium writes module:Id for an id that is registered when its module is imported.
+        env_id = function if colon else name
+        if env_id in self.names:
+            import gymnasium
 
-        steps = gymnasium.registry[name].max_episode_steps or UNKNOWN_EPISODE_STEPS
-        return TaskSpec(name, "gymnasium", name, episode_steps=steps)
+            steps = gymnasium.registry[env_id].max_episode_steps or UNKNOWN_EPISODE_STEPS
+            return TaskSpec(env_id, "gymnasium", env_id, episode_steps=steps)
+        if not colon:
+            return None
+        public = [one for one in dir(importlib.import_module(module)) if one[:1] != "_"]
+        raise ValueError(
+            f"module {module!r} has no function {function!r};{near_miss(function, public)} "
+            "It must be one that returns an environment."
+        )
 
     def build(self, spec: TaskSpec, pictures: bool, size: int | None) -> tuple[Env, TaskSpec]:
         """As Gymnasium or the function makes it; it does not draw what our own renderer draws."""
@@ -98,20 +107,6 @@ class Gymnasium(Suite):
         register()
         ours = str(gymnasium.spec(spec.env_id).entry_point).startswith("gymnasium.envs.mujoco")
         return make_registered(spec, "rgb_array" if pictures and not ours else None), spec
-
-    def _from_module(self, name: str) -> TaskSpec:
-        module, _, function = name.partition(":")
-        if task_function(name) is not None:
-            return TaskSpec(name, "gymnasium", name, episode_steps=UNKNOWN_EPISODE_STEPS)
-        # Gymnasium writes module:Id for an id that is registered when its module is imported.
-        found = self.find(function)
-        if found is not None:
-            return found
-        public = [one for one in dir(importlib.import_module(module)) if one[:1] != "_"]
-        raise ValueError(
-            f"module {module!r} has no function {function!r};{near_miss(function, public)} "
-            "It must be one that returns an environment."
-        )
 
 
 def _call(spec: TaskSpec, pictures: bool) -> tuple[Env, TaskSpec]:

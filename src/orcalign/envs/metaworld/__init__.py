@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, final
+from typing import TYPE_CHECKING, final
 
 from orcalign.envs.suite import Env, Suite
 from orcalign.envs.tasks import Difficulty, TaskSpec
@@ -12,7 +12,6 @@ from orcalign.video import PAPER_KEEP_LISTS
 
 if TYPE_CHECKING:
     from orcalign.envs.experts import Expert
-    from orcalign.envs.rendering import FrameRenderer
 
 METAWORLD_NAMES: tuple[str, ...] = (
     "assembly", "basketball", "bin-picking", "box-close", "button-press", "button-press-topdown",
@@ -40,12 +39,15 @@ OTHER_EPISODE_STEPS = 175
 tasks the scripted expert first succeeded within 156 steps or, in 400, not at all (peg-insert-side, soccer and
 stick-pull, one seed each); only push-back took 300 to 350 on three of four. `replace(find_task(...),
 episode_steps=...)` gives another length, up to Meta-world's 500."""
-OTHER_CAMERA = "corner3"
-UPSIDE_DOWN = ("corner", "corner2", "corner3")
-"""Cameras that hang head down."""
 
 
-def _paper(name: str, steps: int, camera: str, difficulty: Difficulty, success: str) -> TaskSpec:
+def _task(
+    name: str,
+    steps: int = OTHER_EPISODE_STEPS,
+    camera: str = "corner3",
+    difficulty: Difficulty = "unknown",
+    success: str = "as Meta-world reports it",
+) -> TaskSpec:
     return TaskSpec(
         name=name,
         suite="metaworld",
@@ -55,7 +57,7 @@ def _paper(name: str, steps: int, camera: str, difficulty: Difficulty, success: 
         action_repeat=2,
         difficulty=difficulty,
         success=success,
-        misaligned=PAPER_KEEP_LISTS[name],
+        misaligned=PAPER_KEEP_LISTS.get(name),
     )
 
 
@@ -69,6 +71,7 @@ class Metaworld(Suite):
 
     name = "metaworld"
     others = "any other Meta-world v3 task"
+    upside_down = ("corner", "corner2", "corner3")
 
     @cached_property
     def tasks(self) -> Mapping[str, TaskSpec]:
@@ -76,16 +79,16 @@ class Metaworld(Suite):
         # fmt: off
         rows = (
             #      name            steps  camera     difficulty  success
-            _paper("button-press", 125, "corner",  "easy",   "the button is pushed in"),
-            _paper("door-close",   125, "corner",  "easy",   "the door is closed"),
-            _paper("door-open",    125, "corner3", "medium", "the door is open"),
-            _paper("window-open",  125, "corner3", "medium", "the window is slid open"),
-            _paper("lever-pull",   175, "corner3", "medium", "the lever is pulled up"),
-            _paper("hand-insert",  125, "corner3", "medium", "the brown block is in the hole of the table"),
-            _paper("push",         125, "corner3", "medium", "the cylinder is at the target"),
-            _paper("basketball",   175, "corner",  "hard",   "the ball is in the hoop"),
-            _paper("stick-push",   125, "corner",  "hard",   "the bottle is pushed to the target with the stick"),
-            _paper("door-lock",    125, "corner",  "hard",   "the lock is turned down"),
+            _task("button-press", 125, "corner",  "easy",   "the button is pushed in"),
+            _task("door-close",   125, "corner",  "easy",   "the door is closed"),
+            _task("door-open",    125, "corner3", "medium", "the door is open"),
+            _task("window-open",  125, "corner3", "medium", "the window is slid open"),
+            _task("lever-pull",   175, "corner3", "medium", "the lever is pulled up"),
+            _task("hand-insert",  125, "corner3", "medium", "the brown block is in the hole of the table"),
+            _task("push",         125, "corner3", "medium", "the cylinder is at the target"),
+            _task("basketball",   175, "corner",  "hard",   "the ball is in the hoop"),
+            _task("stick-push",   125, "corner",  "hard",   "the bottle is pushed to the target with the stick"),
+            _task("door-lock",    125, "corner",  "hard",   "the lock is turned down"),
         )
         # fmt: on
         return {spec.name: spec for spec in rows}
@@ -100,10 +103,7 @@ class Metaworld(Suite):
         short = name.removesuffix("-v3")
         if short in self.tasks or short not in METAWORLD_NAMES:
             return self.tasks.get(short)
-        return TaskSpec(
-            short, "metaworld", f"{short}-v3", OTHER_CAMERA, OTHER_EPISODE_STEPS, action_repeat=2,
-            success="as Meta-world reports it",
-        )  # fmt: skip
+        return _task(short)
 
     def check(self, spec: TaskSpec) -> None:
         """Meta-world has an own limit, and no view without a camera."""
@@ -119,15 +119,6 @@ class Metaworld(Suite):
         from orcalign.envs.metaworld.env import MetaworldEnv
 
         return MetaworldEnv(spec), spec
-
-    def renderer(self, env: Env, spec: TaskSpec, render: str, size: int | None) -> FrameRenderer:
-        """Our renderer, with the picture turned the right way up."""
-        from orcalign.envs.rendering import make_renderer
-
-        world: Any = env.unwrapped
-        return make_renderer(
-            world.model, world.data, spec.camera, render, size, flip=spec.camera in UPSIDE_DOWN
-        )
 
     def expert(self, spec: TaskSpec, env: Env) -> Expert:
         """Meta-world's own script."""

@@ -12,6 +12,7 @@ import gymnasium
 import numpy as np
 import numpy.typing as npt
 
+from orcalign.envs.suite import Reset, Step
 from orcalign.envs.tasks import TaskSpec
 
 STOPS = ("lever-pull-v3",)
@@ -66,9 +67,7 @@ class MetaworldEnv(gymnasium.Env[npt.NDArray[np.float64], npt.NDArray[np.float32
         """The mujoco.MjData that is simulated."""
         return self._sim.data
 
-    def reset(
-        self, *, seed: int | None = None, options: dict[str, Any] | None = None
-    ) -> tuple[npt.NDArray[np.float64], dict[str, Any]]:
+    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> Reset:
         """Place objects and goal and put the hand at its start."""
         from gymnasium.envs.mujoco import MujocoEnv
 
@@ -94,9 +93,7 @@ class MetaworldEnv(gymnasium.Env[npt.NDArray[np.float64], npt.NDArray[np.float32
         self._steps = 0
         return self._inside(observation), {"success": False}
 
-    def step(
-        self, action: npt.NDArray[np.float32]
-    ) -> tuple[npt.NDArray[np.float64], float, bool, bool, dict[str, Any]]:
+    def step(self, action: npt.NDArray[np.float32]) -> Step:
         """One simulation step."""
         if self._steps >= self.task_spec.episode_steps:
             raise ValueError(
@@ -108,14 +105,9 @@ class MetaworldEnv(gymnasium.Env[npt.NDArray[np.float64], npt.NDArray[np.float32
         observation, reward, _, _, info = self._sim.step(np.clip(given, -1.0, 1.0))
         self._steps += 1
         info = {name: float(value) for name, value in info.items()}
+        info["success"] = bool(info["success"])
         truncated = self._steps == self.task_spec.episode_steps
-        return (
-            self._inside(observation),
-            float(reward),
-            False,
-            truncated,
-            {**info, "success": bool(info["success"])},
-        )
+        return self._inside(observation), float(reward), False, truncated, info
 
     def render(self) -> None:
         """Refused: physics draws no pictures."""
@@ -136,7 +128,7 @@ class MetaworldExpert:
 
     >>> from orcalign.envs.tasks import find_task
     >>> expert = MetaworldExpert(find_task("door-close"))
-    >>> expert.act(np.zeros(39), success=False).shape
+    >>> expert(np.zeros(39), success=False).shape
     (4,)
     """
 
@@ -147,7 +139,7 @@ class MetaworldExpert:
         self._policy = script()
         self._stops, self._stopped = spec.env_id in STOPS, False
 
-    def act(self, observation: npt.NDArray[Any], success: bool) -> npt.NDArray[np.float32]:
+    def __call__(self, observation: npt.NDArray[Any], success: bool) -> npt.NDArray[np.float32]:
         """Follow the script; where it would undo its work, rest after the first success."""
         self._stopped |= self._stops and success
         if self._stopped:

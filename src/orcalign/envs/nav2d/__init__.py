@@ -14,19 +14,6 @@ if TYPE_CHECKING:
     from orcalign.envs.experts import Expert
 
 
-def _row(name: str, env_id: str, layout: str, steps: int, kept: str) -> TaskSpec:
-    return TaskSpec(
-        name=name,
-        suite="nav2d",
-        env_id=env_id,
-        episode_steps=steps,
-        difficulty="easy",
-        success="all subgoals were visited in order, and the agent is at the last one",
-        misaligned=kept,
-        settings=(("layout", layout),),
-    )
-
-
 @final
 class Nav2DSuite(Suite):
     """Worlds that draw themselves, at any size, and know the way.
@@ -53,14 +40,21 @@ class Nav2DSuite(Suite):
         """Two layouts, in the plane and on a grid."""
         # fmt: off
         rows = (
-            #    name                environment              layout      steps  misaligned
-            _row("nav2d",            "orcalign/Nav2D-v0",     "slowness", 30, "1,3,5,7,9,12"),
-            _row("nav2d-order",      "orcalign/Nav2D-v0",     "order",    24, "1,3,5,7,9,11"),
-            _row("nav2d-grid",       "orcalign/Nav2DGrid-v0", "slowness", 16, "0,1,4,7"),
-            _row("nav2d-grid-order", "orcalign/Nav2DGrid-v0", "order",    12, "1,3,5"),
+            # name               environment              layout      steps  misaligned
+            ("nav2d",            "orcalign/Nav2D-v0",     "slowness", 30, "1,3,5,7,9,12"),
+            ("nav2d-order",      "orcalign/Nav2D-v0",     "order",    24, "1,3,5,7,9,11"),
+            ("nav2d-grid",       "orcalign/Nav2DGrid-v0", "slowness", 16, "0,1,4,7"),
+            ("nav2d-grid-order", "orcalign/Nav2DGrid-v0", "order",    12, "1,3,5"),
         )
         # fmt: on
-        return {spec.name: spec for spec in rows}
+        done = "all subgoals were visited in order, and the agent is at the last one"
+        return {
+            name: TaskSpec(
+                name, "nav2d", env_id, episode_steps=steps, difficulty="easy", success=done, misaligned=kept,
+                settings=(("layout", layout),),
+            )
+            for name, env_id, layout, steps, kept in rows
+        }  # fmt: skip
 
     def build(self, spec: TaskSpec, pictures: bool, size: int | None) -> tuple[Env, TaskSpec]:
         """The registered environment, which draws at the size that is wanted."""
@@ -69,6 +63,6 @@ class Nav2DSuite(Suite):
 
     def expert(self, spec: TaskSpec, env: Env) -> Expert:
         """To one subgoal after the other."""
-        from orcalign.envs.nav2d.env import Nav2DExpert
-
-        return Nav2DExpert(env)
+        world: Any = env.unwrapped
+        expert: Expert = world.expert_action
+        return expert

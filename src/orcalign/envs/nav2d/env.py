@@ -8,6 +8,7 @@ last subgoal looks, at the end, like one that visited all: the reward has to kno
 from __future__ import annotations
 
 import abc
+import copy
 from typing import Any, final
 
 import gymnasium
@@ -16,6 +17,7 @@ import numpy.typing as npt
 
 from orcalign.checks import require
 from orcalign.envs.gymnasium import register
+from orcalign.envs.suite import Reset, Step
 from orcalign.matching.counterexamples import COUNTEREXAMPLES
 
 BACKGROUND = 128
@@ -39,6 +41,10 @@ class Nav2DBase(gymnasium.Env[npt.NDArray[np.float32], Any], abc.ABC):
     metadata: dict[str, Any] = {"render_modes": ["rgb_array"], "render_fps": 10}  # noqa: RUF012 (Gymnasium's way)
     reach: float
     """Distance in cells at which a subgoal counts as visited."""
+    start_noise: float
+    """How far from the start an episode may begin, in cells along x and y."""
+    actions: gymnasium.spaces.Space[Any]
+    """Those that there are."""
 
     def __init__(
         self, layout: str = "slowness", size: int = DEFAULT_SIZE, render_mode: str | None = None
@@ -58,12 +64,8 @@ class Nav2DBase(gymnasium.Env[npt.NDArray[np.float32], Any], abc.ABC):
         self.position = self.start.copy()
         self.visited = 0
         self.observation_space = gymnasium.spaces.Box(0.0, 1.0, (3,), np.float32)
-        self.action_space = self._actions()
+        self.action_space = copy.deepcopy(self.actions)  # it has random numbers of its own
         self._ground: npt.NDArray[np.float64] | None = None
-
-    @abc.abstractmethod
-    def _actions(self) -> gymnasium.spaces.Space[Any]:
-        """The actions that there are."""
 
     @abc.abstractmethod
     def _moved(self, action: Any) -> npt.NDArray[np.float64]:
@@ -73,19 +75,18 @@ class Nav2DBase(gymnasium.Env[npt.NDArray[np.float32], Any], abc.ABC):
     def action_towards(self, goal: npt.NDArray[np.float64]) -> Any:
         """The action that comes closest to `goal` (x, y)."""
 
-    def expert_action(self) -> Any:
-        """To the next subgoal by the straightest way, and then stay at the last."""
+    def expert_action(self, observation: Any = None, success: bool = False) -> Any:
+        """To the next subgoal by the straightest way, and then stay at the last; an `Expert`, who needs no telling."""
         return self.action_towards(self.subgoals[min(self.visited, len(self.subgoals) - 1)])
 
-    def reset(
-        self, *, seed: int | None = None, options: dict[str, Any] | None = None
-    ) -> tuple[npt.NDArray[np.float32], dict[str, Any]]:
+    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> Reset:
         """Back to the start."""
         super().reset(seed=seed)
-        self.position, self.visited = self._clipped(self._first_position()), 0
+        noise = self.np_random.uniform(-self.start_noise, self.start_noise, 2)
+        self.position, self.visited = self._clipped(self.start + noise), 0
         return self._observation(), {"success": False, "visited": 0}
 
-    def step(self, action: Any) -> tuple[npt.NDArray[np.float32], float, bool, bool, dict[str, Any]]:
+    def step(self, action: Any) -> Step:
         """Move; the episode ends by its length alone, so that staying at the last subgoal can pay."""
         self.position = self._clipped(self._moved(action))
         if self.visited < len(self.subgoals) and self._at(self.visited):
@@ -104,9 +105,6 @@ class Nav2DBase(gymnasium.Env[npt.NDArray[np.float32], Any], abc.ABC):
         blob = np.exp(-0.5 * (self._distances(self.position) / AGENT_WIDTH) ** 2)
         picture = np.clip(self._ground + blob[..., None] * AGENT_COLOUR, 0, 255).round()
         return np.asarray(picture, np.uint8)
-
-    def _first_position(self) -> npt.NDArray[np.float64]:
-        return self.start.copy()
 
     def _clipped(self, position: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
         return np.clip(position, 0.0, self.cells - 1.0)
@@ -134,15 +132,9 @@ class Nav2D(Nav2DBase):
     ((64, 64, 3), True)
     """
 
-    reach = 0.3
+    reach, start_noise = 0.3, 0.1
+    actions = gymnasium.spaces.Box(-1.0, 1.0, (2,), np.float32)
     SPEED = 0.5
-    START_NOISE = 0.1
-
-    def _actions(self) -> gymnasium.spaces.Box:
-        return gymnasium.spaces.Box(-1.0, 1.0, (2,), np.float32)
-
-    def _first_position(self) -> npt.NDArray[np.float64]:
-        return self.start + self.np_random.uniform(-self.START_NOISE, self.START_NOISE, 2)
 
     def _moved(self, action: Any) -> npt.NDArray[np.float64]:
         wish = np.asarray(action, np.float64)
@@ -167,11 +159,9 @@ class Nav2DGrid(Nav2DBase):
     [0, 1, 1, 2, 2, 3]
     """
 
-    reach = 0.0
+    reach, start_noise = 0.0, 0.0
+    actions = gymnasium.spaces.Discrete(5)
     MOVES = np.array([(0, 0), (1, 0), (0, 1), (-1, 0), (0, -1)], np.float64)
-
-    def _actions(self) -> gymnasium.spaces.Discrete:
-        return gymnasium.spaces.Discrete(len(self.MOVES))
 
     def _moved(self, action: Any) -> npt.NDArray[np.float64]:
         if not self.action_space.contains(action):
@@ -185,18 +175,6 @@ class Nav2DGrid(Nav2DBase):
         if x:
             return 1 if x > 0 else 3
         return (2 if y > 0 else 4) if y else 0
-
-
-@final
-class Nav2DExpert:
-    """To one subgoal after the other."""
-
-    def __init__(self, env: gymnasium.Env[Any, Any]) -> None:
-        self._env: Any = env.unwrapped
-
-    def act(self, observation: npt.NDArray[Any], success: bool) -> Any:
-        """The straightest way."""
-        return self._env.expert_action()
 
 
 # So that gymnasium.make("orcalign.envs.nav2d.env:orcalign/Nav2D-v0") works without anything else.

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from orcalign.checks import near_miss
 from orcalign.envs.rendering.backend import OpenGLError, choose_backend
 from orcalign.envs.rendering.fast import FastRenderer
-from orcalign.envs.rendering.paper import Frame, PaperRenderer
+from orcalign.envs.rendering.paper import FrameRenderer, PaperRenderer
 
 if TYPE_CHECKING:
     import mujoco
@@ -17,25 +17,6 @@ __all__ = ["RENDER_MODES", "FrameRenderer", "OpenGLError", "choose_backend", "ma
 RENDER_MODES: dict[str, int] = {"fast": 128, "paper": 224}
 """Modes and the size [S,S,3] of their pictures. 128 is what the default encoder sees, so nothing is resized."""
 _LARGEST = 2048
-
-
-class FrameRenderer(Protocol):
-    """Draws one camera's view of one simulation; `make_renderer` makes them."""
-
-    mode: str
-    size: int
-
-    def render(self) -> Frame:
-        """The scene as it is now, uint8 [S,S,3], in an array of its own."""
-
-    def close(self) -> None:
-        """Give the memory back; drawing afterwards is an error, closing twice is not."""
-
-
-RENDERERS: dict[str, type[FastRenderer] | type[PaperRenderer]] = {
-    "fast": FastRenderer,
-    "paper": PaperRenderer,
-}
 
 
 def make_renderer(
@@ -75,12 +56,11 @@ def make_renderer(
         raise ValueError(
             f"The size of a picture is {side!r}; it must be a whole number from 1 to {_LARGEST}."
         )
-    return RENDERERS[mode](model, data, _camera(model, data, camera), side, flip)
+    renderer = FastRenderer if mode == "fast" else PaperRenderer
+    return renderer(model, data, _camera(model, camera), side, flip)
 
 
-def _camera(
-    model: mujoco.MjModel, data: mujoco.MjData, camera: str | mujoco.MjvCamera | None
-) -> mujoco.MjvCamera:
+def _camera(model: mujoco.MjModel, camera: str | mujoco.MjvCamera | None) -> mujoco.MjvCamera:
     import mujoco
 
     if isinstance(camera, mujoco.MjvCamera):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import atexit
 import ctypes
 import ctypes.util
+import importlib
 import os
 import platform
 import threading
@@ -12,7 +13,7 @@ import warnings
 import weakref
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Protocol
+from typing import Any
 
 import numpy as np
 
@@ -33,25 +34,6 @@ class OpenGLError(OSError):
     """Pictures cannot be drawn on this machine as it is set up."""
 
 
-class Context(Protocol):
-    """What every backend can do."""
-
-    def make_current(self) -> None:
-        """Direct this thread's OpenGL calls to the context."""
-
-    def free(self) -> None:
-        """Give everything back."""
-
-
-def has_gpu(devices: Path = Path("/dev")) -> bool:
-    """Whether a graphics card is there for EGL to use.
-
-    >>> has_gpu(Path("/nowhere"))
-    False
-    """
-    return any(devices.glob("dri/renderD*")) or (devices / "nvidiactl").exists()
-
-
 def choose_backend(environment: Mapping[str, str] = os.environ, gpu: bool | None = None) -> str:
     """The backend to draw with: ``MUJOCO_GL`` where it is set, else EGL with a GPU, else OSMesa.
 
@@ -68,7 +50,9 @@ def choose_backend(environment: Mapping[str, str] = os.environ, gpu: bool | None
         raise ValueError(f"MUJOCO_GL is {chosen!r};{hint} It must be one of {', '.join(BACKENDS)}, or unset.")
     if platform.system() != "Linux" or chosen == "glx":
         return "glfw"
-    return "egl" if (has_gpu() if gpu is None else gpu) else "osmesa"
+    if gpu is None:
+        gpu = any(Path("/dev").glob("dri/renderD*")) or Path("/dev/nvidiactl").exists()
+    return "egl" if gpu else "osmesa"
 
 
 class OSMesaContext:
@@ -114,15 +98,21 @@ class OSMesaContext:
             self._context = None
 
 
-def _mujoco_context(backend: str) -> Context:
+def _mujoco_context(backend: str) -> Any:
     """MuJoCo's own context for a backend, whatever ``MUJOCO_GL`` was when mujoco was imported."""
-    import importlib
-
     before = os.environ.get("PYOPENGL_PLATFORM")
-    if backend == "glfw" and not _has_display():
-        raise OpenGLError("MuJoCo would draw through glfw, but there is no display; set MUJOCO_GL=osmesa.")
+    if backend == "glfw":
+        # GLFW only warns, and MuJoCo goes on with a context that is none.
+        with warnings.catch_warnings(action="ignore"):
+            import glfw
+
+            display = glfw.init()
+        if not display:
+            raise OpenGLError(
+                "MuJoCo would draw through glfw, but there is no display; set MUJOCO_GL=osmesa."
+            )
     try:
-        made: Context = importlib.import_module(f"mujoco.{backend}").GLContext(_WINDOW, _WINDOW)
+        return importlib.import_module(f"mujoco.{backend}").GLContext(_WINDOW, _WINDOW)
     except Exception as error:  # every library under it has its own kind of error
         if before is None:
             os.environ.pop("PYOPENGL_PLATFORM", None)
@@ -131,29 +121,20 @@ def _mujoco_context(backend: str) -> Context:
             f"OpenGL through {backend} does not work here ({reason}); "
             f"set MUJOCO_GL=osmesa, or install what is missing with: {INSTALL}"
         ) from None
-    return made
-
-
-def _has_display() -> bool:
-    # GLFW only warns, and MuJoCo goes on with a context that is none.
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        import glfw
-
-        return bool(glfw.init())
 
 
 class _Shared:
     """The context, made at first use and freed before the interpreter takes OpenGL's libraries away."""
 
     def __init__(self) -> None:
-        self.context: Context | None = None
+        self.context: Any = None
+        """An `OSMesaContext`, or MuJoCo's own, which has the same methods."""
         self.backend: str | None = None
         self.pid: int | None = None
         self.thread: int | None = None
         self.finalizers: list[weakref.finalize[..., object]] = []
 
-    def get(self) -> Context:
+    def make_current(self) -> None:
         if self.context is None:
             backend = choose_backend()
             self.context = OSMesaContext() if backend == "osmesa" else _mujoco_context(backend)
@@ -169,7 +150,7 @@ class _Shared:
                 f"OpenGL through {self.backend} belongs to the thread that drew first and cannot be used in "
                 f"{threading.current_thread().name!r}; draw in that thread, or set MUJOCO_GL=osmesa."
             )
-        return self.context
+        self.context.make_current()
 
     def usable_here(self) -> bool:
         """OSMesa follows its caller from thread to thread; the others stay where they were made."""
@@ -191,7 +172,7 @@ def make_current() -> None:
 
     >>> make_current()
     """
-    _shared.get().make_current()
+    _shared.make_current()
 
 
 def backend_in_use() -> str | None:

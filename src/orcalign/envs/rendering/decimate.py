@@ -81,9 +81,7 @@ def clustered(vertices: Points, faces: Triangles, cell: float) -> tuple[Points, 
     a, b, c = corners.T
     corners = corners[(a != b) & (b != c) & (c != a)]
     # Turned so that the smallest index is first, a face and its double are equal, but not the face seen from behind.
-    turn = (
-        (np.arange(3) + corners.argmin(axis=1)[:, None]) % 3 if len(corners) else np.zeros((0, 3), np.int64)
-    )
+    turn = (np.arange(3) + corners.argmin(axis=1)[:, None]) % 3
     corners = np.unique(np.take_along_axis(corners, turn, axis=1), axis=0)
     return points.astype(np.float32), corners.astype(np.int32)
 

@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from orcalign.envs.rendering.decimate import decimated
 from orcalign.envs.rendering.layers import MOVING, STATIC, Layers, compose, shrink
-from orcalign.envs.rendering.paper import MAX_GEOMS, Canvas, Frame
+from orcalign.envs.rendering.paper import Frame, FrameRenderer
 
 if TYPE_CHECKING:
     import mujoco
@@ -18,11 +18,8 @@ if TYPE_CHECKING:
 FINE = 2
 
 
-class FastRenderer:
-    """Small, without shadows, reflections and antialiasing, meshes decimated, the standing part drawn once.
-
-    Poses come from the simulation's own `MjData`, which is read and never written.
-    """
+class FastRenderer(FrameRenderer):
+    """Small, without shadows, reflections and antialiasing, meshes decimated, the standing part drawn once."""
 
     mode = "fast"
 
@@ -31,23 +28,18 @@ class FastRenderer:
     ) -> None:
         import mujoco
 
-        self.size = size
-        self._data, self._camera, self._flip = data, camera, flip
-        self._lean = lean = decimated(model, cell=_pixel(model, data, camera, size))
-        lean.vis.quality.offsamples = 0
-        lean.vis.quality.shadowsize = 0
+        lean = decimated(model, cell=_pixel(model, data, camera, size))
+        lean.vis.quality.offsamples = lean.vis.quality.shadowsize = 0
+        super().__init__(lean, data, camera, lean, size * FINE)
+        self.size, self._flip = size, flip
         self._layers = Layers(model, lean)
-        self._fine = FINE
-        self._canvas = Canvas(lean, size * self._fine)
-        self._scene = mujoco.MjvScene(lean, MAX_GEOMS)
         self._scene.flags[mujoco.mjtRndFlag.mjRND_SHADOW] = 0
         self._scene.flags[mujoco.mjtRndFlag.mjRND_REFLECTION] = 0
         self._sky = int(mujoco.mjtRndFlag.mjRND_SKYBOX)
         self._all, self._still, self._moving = (
             _options(shown) for shown in ((STATIC, MOVING), (STATIC,), (MOVING,))
         )
-        shape = (self._canvas.side, self._canvas.side)
-        self._rgb, self._depth = np.empty((*shape, 3), np.uint8), np.empty(shape, np.float32)
+        self._depth = np.empty(self._rgb.shape[:2], np.float32)
         self._background, self._far = np.empty_like(self._rgb), np.empty_like(self._depth)
         self._behind = np.empty((size, size, 3), np.uint8)
         self._view: npt.NDArray[np.float64] | None = None
@@ -64,29 +56,19 @@ class FastRenderer:
         self._restless = changed
         if whole:
             self._update(self._all)
-            self._canvas.draw(self._scene, self._rgb, None)
-            return shrink(self._rgb, self._fine, self._flip)
+            self._draw(self._rgb)
+            return shrink(self._rgb, FINE, self._flip)
         if not self._kept:
             self._update(self._still)
-            self._canvas.draw(self._scene, self._background, self._far)
-            self._behind = shrink(self._background, self._fine, self._flip)
+            self._draw(self._background, self._far)
+            self._behind = shrink(self._background, FINE, self._flip)
             self._kept = True
             self._update(self._moving)
         self._scene.flags[self._sky] = 0
-        self._canvas.draw(self._scene, self._rgb, self._depth)
+        self._draw(self._rgb, self._depth)
         self._scene.flags[self._sky] = 1
         back = self._background, self._far, self._behind
-        return compose(self._rgb, self._depth, *back, self._fine, self._flip)
-
-    def close(self) -> None:
-        """Give the memory back."""
-        self._canvas.close()
-
-    def _update(self, options: mujoco.MjvOption) -> None:
-        import mujoco
-
-        everything = mujoco.mjtCatBit.mjCAT_ALL
-        mujoco.mjv_updateScene(self._lean, self._data, options, None, self._camera, everything, self._scene)
+        return compose(self._rgb, self._depth, *back, FINE, self._flip)
 
     def _view_changed(self) -> bool:
         eye = self._scene.camera[0]

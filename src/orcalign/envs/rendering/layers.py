@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import numba
 import numpy as np
 import numpy.typing as npt
 
+from orcalign.envs.rendering.paper import Depth, Frame
+from orcalign.matching.kernel import kernel
+
 if TYPE_CHECKING:
     import mujoco
-
-Frame = npt.NDArray[np.uint8]
-Depth = npt.NDArray[np.float32]
 
 STATIC, MOVING, HIDDEN = 0, 1, 5
 
@@ -34,13 +33,12 @@ class Layers:
     (Meta-world places objects through ``model.body_pos``); what moves in two pictures running counts as moving
     from then on.
 
-    >>> import mujoco
+    >>> import copy, mujoco
     >>> model = mujoco.MjModel.from_xml_string(
     ...     '<mujoco><worldbody><geom size=".1"/><body><freejoint/><geom size=".1"/></body></worldbody></mujoco>')
     >>> data = mujoco.MjData(model)
     >>> mujoco.mj_forward(model, data)
-    >>> layers = Layers(model, mujoco.MjModel.from_xml_string(
-    ...     '<mujoco><worldbody><geom size=".1"/><body><freejoint/><geom size=".1"/></body></worldbody></mujoco>'))
+    >>> layers = Layers(model, copy.copy(model))
     >>> layers.update(data), layers.update(data)
     (True, False)
     >>> data.geom_xpos[1] += 1
@@ -56,17 +54,14 @@ class Layers:
         self.see_through = False
         self._looks = [(getattr(model, name), getattr(lean, name)) for name in LOOKS]
         movable = _movable(model)
-        self._group(lean.geom_group, model.geom_group, movable[model.geom_bodyid])
-        self._group(lean.site_group, model.site_group, movable[model.site_bodyid])
+        for kind in ("geom", "site"):
+            moving = movable[getattr(model, f"{kind}_bodyid")]
+            given, group = getattr(model, f"{kind}_group"), getattr(lean, f"{kind}_group")
+            # MuJoCo draws groups 0 to 2 unless told otherwise, and so does Meta-world.
+            group[:] = np.where(given > 2, HIDDEN, np.where(moving, MOVING, STATIC))
         self._poses: npt.NDArray[np.float64] | None = None
         self._moved_last = np.zeros(model.ngeom + model.nsite, bool)
         self._lights: npt.NDArray[np.float64] | None = None
-
-    def _group(
-        self, groups: npt.NDArray[np.int32], given: npt.NDArray[np.int32], moving: npt.NDArray[np.bool_]
-    ) -> None:
-        # MuJoCo draws groups 0 to 2 unless told otherwise, and so does Meta-world.
-        groups[:] = np.where(given > 2, HIDDEN, np.where(moving, MOVING, STATIC))
 
     def update(self, data: mujoco.MjData) -> bool:
         """Copy the looks from the physics model; True where the background differs from the last picture's."""
@@ -91,28 +86,20 @@ class Layers:
             return True
         moved = (poses != self._poses).any(axis=1)
         self._poses = poses
-        groups = np.concatenate([self.lean.geom_group, self.lean.site_group])
-        moved &= groups == STATIC
-        restless = moved & self._moved_last
-        self._moved_last = moved
-        if restless.any():
-            ngeom = self.model.ngeom
-            self.lean.geom_group[restless[:ngeom]] = MOVING
-            self.lean.site_group[restless[ngeom:]] = MOVING
+        moved &= np.concatenate([self.lean.geom_group, self.lean.site_group]) == STATIC
+        restless, self._moved_last = moved & self._moved_last, moved
+        self.lean.geom_group[restless[: self.model.ngeom]] = MOVING
+        self.lean.site_group[restless[self.model.ngeom :]] = MOVING
         return bool(moved.any())
 
     def _any_see_through(self) -> bool:
-        lean = self.lean
-        for kind in ("geom", "site"):
-            shown = getattr(lean, f"{kind}_group") != HIDDEN
-            material = getattr(lean, f"{kind}_matid")
-            alpha = getattr(lean, f"{kind}_rgba")[:, 3]
-            through = (alpha > 0) & (alpha < 1)
-            if lean.nmat:
-                through |= (material >= 0) & (lean.mat_rgba[np.maximum(material, 0), 3] < 1)
-            if bool((through & shown).any()):
-                return True
-        return False
+        group, material, alpha = (
+            np.concatenate([getattr(self.lean, f"{kind}_{what}") for kind in ("geom", "site")])
+            for what in ("group", "matid", "rgba")
+        )
+        # The last row stands for what has no material, number -1.
+        solid = np.append(self.lean.mat_rgba[:, 3], 1.0)[material] >= 1
+        return bool(((group != HIDDEN) & ((alpha[:, 3] > 0) & (alpha[:, 3] < 1) | ~solid)).any())
 
 
 def _movable(model: mujoco.MjModel) -> npt.NDArray[np.bool_]:
@@ -123,6 +110,7 @@ def _movable(model: mujoco.MjModel) -> npt.NDArray[np.bool_]:
     return movable
 
 
+@kernel
 def compose(
     front: Frame, near: Depth, back: Frame, far: Depth, behind: Frame, fine: int, flip: bool
 ) -> Frame:
@@ -140,25 +128,7 @@ def compose(
     [[200, 0, 0], [0, 0, 200]]
     """
     out = np.empty_like(behind)
-    _compose(front, near, back, far, behind, fine, flip, out)
-    return out
-
-
-def shrink(picture: Frame, fine: int, flip: bool) -> Frame:
-    """The mean of each pixel's samples, [S*fine,S*fine,3] to [S,S,3].
-
-    >>> shrink(np.array([[[0] * 3, [9] * 3], [[0] * 3, [9] * 3]], np.uint8), 2, False).tolist()
-    [[[5, 5, 5]]]
-    """
-    side = len(picture) // fine
-    out = np.empty((side, side, 3), np.uint8)
-    _shrink(picture, fine, flip, out)
-    return out
-
-
-@numba.njit(cache=True, nogil=True)
-def _compose(front, near, back, far, behind, fine, flip, out):  # type: ignore[no-untyped-def]
-    side = out.shape[0]
+    side = len(out)
     count = np.uint32(fine * fine)
     for y in range(side):
         row = y if flip else side - 1 - y
@@ -186,11 +156,18 @@ def _compose(front, near, back, far, behind, fine, flip, out):  # type: ignore[n
             out[row, x, 0] = red // count
             out[row, x, 1] = green // count
             out[row, x, 2] = blue // count
+    return out
 
 
-@numba.njit(cache=True, nogil=True)
-def _shrink(picture, fine, flip, out):  # type: ignore[no-untyped-def]
-    side = out.shape[0]
+@kernel
+def shrink(picture: Frame, fine: int, flip: bool) -> Frame:
+    """The mean of each pixel's samples, [S*fine,S*fine,3] to [S,S,3].
+
+    >>> shrink(np.array([[[0] * 3, [9] * 3], [[0] * 3, [9] * 3]], np.uint8), 2, False).tolist()
+    [[[5, 5, 5]]]
+    """
+    side = len(picture) // fine
+    out = np.empty((side, side, 3), np.uint8)
     count = np.uint32(fine * fine)
     for y in range(side):
         row = y if flip else side - 1 - y
@@ -201,3 +178,4 @@ def _shrink(picture, fine, flip, out):  # type: ignore[no-untyped-def]
                     for j in range(x * fine, (x + 1) * fine):
                         total += picture[i, j, channel]
                 out[row, x, channel] = total // count
+    return out

@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 from collections import deque
-from typing import TYPE_CHECKING, Any, Literal, final
+from typing import TYPE_CHECKING, Any, final
 
 import gymnasium
 import numpy as np
 import numpy.typing as npt
 
 from orcalign.checks import require_count
+from orcalign.encoders.resize import resize
+from orcalign.envs.suite import Env, Reset, Step
+from orcalign.video.demo import Render
 
 if TYPE_CHECKING:
     from orcalign.envs.rendering import FrameRenderer
 
-RenderMode = Literal["fast", "paper", "unknown"]
 
-
-def check_draws(env: gymnasium.Env[Any, Any]) -> None:
+def check_draws(env: Env) -> None:
     """Refuse an environment that cannot give pictures as arrays.
 
     >>> check_draws(gymnasium.make("CartPole-v1"))
@@ -59,16 +60,16 @@ class Frames(gymnasium.Wrapper[Any, Any, Any, Any]):
 
     def __init__(
         self,
-        env: gymnasium.Env[Any, Any],
+        env: Env,
         renderer: FrameRenderer | None = None,
         size: int | None = None,
-        mode: RenderMode = "unknown",
+        mode: Render = "unknown",
     ) -> None:
         if renderer is None:
             check_draws(env)
         super().__init__(env)
         self.metadata = {"render_fps": 20, **env.metadata, "render_modes": ["rgb_array"]}
-        self.learner_render: RenderMode = mode
+        self.learner_render = mode
         self.frames_drawn = 0
         self._renderer, self._size = renderer, size
         self._frame: npt.NDArray[np.uint8] | None = None
@@ -78,32 +79,20 @@ class Frames(gymnasium.Wrapper[Any, Any, Any, Any]):
         """Always arrays."""
         return "rgb_array"
 
-    def reset(
-        self, *, seed: int | None = None, options: dict[str, Any] | None = None
-    ) -> tuple[Any, dict[str, Any]]:
+    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> Reset:
         """Forget the frame of the last step."""
         self._frame = None
         return self.env.reset(seed=seed, options=options)
 
-    def step(self, action: Any) -> tuple[Any, Any, bool, bool, dict[str, Any]]:
+    def step(self, action: Any) -> Step:
         """Forget the frame of the last step."""
         self._frame = None
         return self.env.step(action)
 
     def render(self) -> npt.NDArray[np.uint8]:
         """The frame of now, uint8 [H,W,3]."""
-        if self._frame is None:
-            self._frame = self._draw()
-            self.frames_drawn += 1
-        return self._frame
-
-    def close(self) -> None:
-        """Close the renderer, too."""
-        if self._renderer is not None:
-            self._renderer.close()
-        self.env.close()
-
-    def _draw(self) -> npt.NDArray[np.uint8]:
+        if self._frame is not None:
+            return self._frame
         try:
             drawn: Any = self.env.render() if self._renderer is None else self._renderer.render()
         except gymnasium.error.DependencyNotInstalled as error:
@@ -115,10 +104,16 @@ class Frames(gymnasium.Wrapper[Any, Any, Any, Any]):
                 "a picture must be uint8 [H,W,3]."
             )
         if self._size is not None and self._renderer is None:
-            from orcalign.encoders.resize import resize
-
             frame = resize(frame[None], self._size)[0]
+        self._frame = frame
+        self.frames_drawn += 1
         return frame
+
+    def close(self) -> None:
+        """Close the renderer, too."""
+        if self._renderer is not None:
+            self._renderer.close()
+        self.env.close()
 
 
 @final
@@ -134,7 +129,7 @@ class StackedPixels(gymnasium.Wrapper[Any, Any, Any, Any]):
     ((9, 84, 84), dtype('uint8'), (3,))
     """
 
-    def __init__(self, env: gymnasium.Env[Any, Any], size: int = 84, stack: int = 3) -> None:
+    def __init__(self, env: Env, size: int = 84, stack: int = 3) -> None:
         require_count(size, "size", at_least=1)
         require_count(stack, "stack", at_least=1)
         check_draws(env)
@@ -144,22 +139,18 @@ class StackedPixels(gymnasium.Wrapper[Any, Any, Any, Any]):
         self.observation_space = gymnasium.spaces.Box(0, 255, (3 * stack, size, size), np.uint8)
         self._recent: deque[npt.NDArray[np.uint8]] = deque(maxlen=stack)
 
-    def reset(
-        self, *, seed: int | None = None, options: dict[str, Any] | None = None
-    ) -> tuple[npt.NDArray[np.uint8], dict[str, Any]]:
+    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> Reset:
         """Draw the first frame."""
         state, info = self.env.reset(seed=seed, options=options)
         self._recent.extend([self._small()] * self.stack)
         return np.concatenate(self._recent), {**info, "state": state}
 
-    def step(self, action: Any) -> tuple[npt.NDArray[np.uint8], Any, bool, bool, dict[str, Any]]:
+    def step(self, action: Any) -> Step:
         """Draw the next frame."""
         state, reward, terminated, truncated, info = self.env.step(action)
         self._recent.append(self._small())
         return np.concatenate(self._recent), reward, terminated, truncated, {**info, "state": state}
 
     def _small(self) -> npt.NDArray[np.uint8]:
-        from orcalign.encoders.resize import resize
-
         frame: Any = self.env.render()
         return np.ascontiguousarray(resize(np.asarray(frame)[None], self.size)[0].transpose(2, 0, 1))

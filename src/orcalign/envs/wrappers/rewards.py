@@ -2,13 +2,40 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any, final
 
 import gymnasium
 import numpy as np
 
-from orcalign.envs.wrappers.compatibility import check_learner
+from orcalign.envs.suite import Env, Reset, Step
+from orcalign.envs.wrappers.frames import check_draws
 from orcalign.rewards import Evidence, Reward, Rollout
+from orcalign.rewards.demos import check_render
+
+
+class OtherTaskWarning(UserWarning):
+    """The demo shows another task than the environment is."""
+
+
+def check_learner(env: Env, reward: Reward, warn_other_task: bool) -> None:
+    """Refuse an env that draws nothing though the reward needs frames, or draws otherwise than the demo; warn if it is
+    another task than the demo's."""
+    if reward.need.frames:
+        check_draws(env)
+    if env.has_wrapper_attr("learner_render"):
+        check_render(reward.demos, env.get_wrapper_attr("learner_render"))
+    task = env.spec.id if env.spec is not None else None
+    if env.has_wrapper_attr("task_spec"):
+        task = env.get_wrapper_attr("task_spec").name
+    for k, demo in enumerate(reward.demos):
+        if warn_other_task and task is not None and demo.task is not None and demo.task != task:
+            warnings.warn(
+                f"demo {k} ({demo.source}) shows the task {demo.task!r} and the environment is {task!r}; "
+                "if that is meant, pass warn_other_task=False.",
+                OtherTaskWarning,
+                stacklevel=4,
+            )
 
 
 @final
@@ -19,11 +46,7 @@ class StepReward(gymnasium.Wrapper[Any, Any, Any, Any]):
     ahead (see `VideoReward.stream`). What was before the first action has no reward and is not part of the episode. The
     environment's own reward stays in `info["env_reward"]`, how far the demo was followed is in `info["progress"]`, and
     `info["success"]` is left as it is. Any reinforcement learning library can be put on top.
-
-    Args:
-        env: any environment; one that draws rgb_array where the reward needs frames.
-        reward: what pays.
-        warn_other_task: warn if the demo shows another task.
+    Where the reward needs frames the environment has to draw rgb_array; `warn_other_task` warns of another task's demo.
 
     >>> from orcalign.envs import make, make_demo
     >>> from orcalign.rewards import VideoReward
@@ -35,7 +58,7 @@ class StepReward(gymnasium.Wrapper[Any, Any, Any, Any]):
     (True, True)
     """
 
-    def __init__(self, env: gymnasium.Env[Any, Any], reward: Reward, warn_other_task: bool = True) -> None:
+    def __init__(self, env: Env, reward: Reward, warn_other_task: bool = True) -> None:
         check_learner(env, reward, warn_other_task)
         super().__init__(env)
         self._draws = reward.need.frames > 0
@@ -47,15 +70,13 @@ class StepReward(gymnasium.Wrapper[Any, Any, Any, Any]):
                 "or use EpisodeReward, which waits for the end of the episode."
             ) from None
 
-    def reset(
-        self, *, seed: int | None = None, options: dict[str, Any] | None = None
-    ) -> tuple[Any, dict[str, Any]]:
+    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> Reset:
         """Begin following the demo anew."""
         observation, info = self.env.reset(seed=seed, options=options)
         self.stream.reset(_state(observation, info))
         return observation, info
 
-    def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
+    def step(self, action: Any) -> Step:
         """Step, draw if that is needed, and pay."""
         observation, env_reward, terminated, truncated, info = self.env.step(action)
         frame: Any = self.env.render() if self._draws else None
@@ -70,12 +91,7 @@ class EpisodeReward(gymnasium.Wrapper[Any, Any, Any, Any]):
 
     The last step's reward is the sum over the episode; the rewards of all its steps [T] are in
     `info["episode_rewards"]`, for learners that can put them back where they belong, and how the demo was followed is
-    in `info` by name. The environment's own reward stays in `info["env_reward"]`.
-
-    Args:
-        env: any environment; one that draws rgb_array where the reward needs frames.
-        reward: what pays.
-        warn_other_task: warn if the demo shows another task.
+    in `info` by name. Everything else is as in `StepReward`.
 
     >>> from orcalign.envs import make, make_demo
     >>> from orcalign.rewards import VideoReward
@@ -87,26 +103,21 @@ class EpisodeReward(gymnasium.Wrapper[Any, Any, Any, Any]):
     (True, np.True_)
     """
 
-    def __init__(self, env: gymnasium.Env[Any, Any], reward: Reward, warn_other_task: bool = True) -> None:
+    def __init__(self, env: Env, reward: Reward, warn_other_task: bool = True) -> None:
         check_learner(env, reward, warn_other_task)
         super().__init__(env)
         self.reward = reward
         self._episodes = 0
-        self._frames: list[Any] = []
-        self._states: list[Any] = []
-        self._actions: list[Any] = []
 
-    def reset(
-        self, *, seed: int | None = None, options: dict[str, Any] | None = None
-    ) -> tuple[Any, dict[str, Any]]:
+    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> Reset:
         """Forget what was seen of an episode that did not end."""
-        for kept in (self._frames, self._states, self._actions):
-            kept.clear()
         observation, info = self.env.reset(seed=seed, options=options)
-        self._states.append(_state(observation, info))
+        self._frames: list[Any] = []
+        self._actions: list[Any] = []
+        self._states = [_state(observation, info)]
         return observation, info
 
-    def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
+    def step(self, action: Any) -> Step:
         """Step and keep what the reward needs; at the end of the episode pay for all of it."""
         observation, env_reward, terminated, truncated, info = self.env.step(action)
         need = self.reward.need

@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from orcalign.checks import require_count
 from orcalign.envs.seeds import train_seed
+from orcalign.envs.suite import Env, Reset, Step
 from orcalign.envs.tasks import TaskSpec
 
 
@@ -27,11 +28,11 @@ class ActionRepeat(gymnasium.Wrapper[Any, Any, Any, Any]):
     0.6666666865348816
     """
 
-    def __init__(self, env: gymnasium.Env[Any, Any], repeat: int = 2) -> None:
+    def __init__(self, env: Env, repeat: int = 2) -> None:
         super().__init__(env)
         self.repeat = require_count(repeat, "repeat", at_least=1)
 
-    def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
+    def step(self, action: Any) -> Step:
         """Hold the action until the repeat is over or the episode ends."""
         total = 0.0
         for _ in range(self.repeat):
@@ -52,7 +53,7 @@ class TimeFraction(gymnasium.Wrapper[Any, Any, Any, Any]):
     ([0.0, 0.0, 0.0, 0.0], [0.0, 0.0, 0.0, 0.0625], (4,))
     """
 
-    def __init__(self, env: gymnasium.Env[Any, Any], steps: int) -> None:
+    def __init__(self, env: Env, steps: int) -> None:
         self.steps = require_count(steps, "steps, the agent steps of an episode,", at_least=1)
         space = env.observation_space
         if not isinstance(space, gymnasium.spaces.Box) or len(space.shape) != 1 or space.dtype.kind != "f":
@@ -67,15 +68,13 @@ class TimeFraction(gymnasium.Wrapper[Any, Any, Any, Any]):
         )  # fmt: skip
         self._done = 0
 
-    def reset(
-        self, *, seed: int | None = None, options: dict[str, Any] | None = None
-    ) -> tuple[npt.NDArray[Any], dict[str, Any]]:
+    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> Reset:
         """Time starts at 0."""
         observation, info = self.env.reset(seed=seed, options=options)
         self._done = 0
         return self._with_time(observation), info
 
-    def step(self, action: Any) -> tuple[npt.NDArray[Any], Any, bool, bool, dict[str, Any]]:
+    def step(self, action: Any) -> Step:
         """Time moves on by 1 / T, and stays at 1 if the episode should last longer."""
         observation, reward, terminated, truncated, info = self.env.step(action)
         self._done += 1
@@ -99,15 +98,13 @@ class TaskEnv(gymnasium.Wrapper[Any, Any, Any, Any]):
     True
     """
 
-    def __init__(self, env: gymnasium.Env[Any, Any], spec: TaskSpec, run: int) -> None:
+    def __init__(self, env: Env, spec: TaskSpec, run: int) -> None:
         super().__init__(env)
         train_seed(0, run)
         self.task_spec = spec
         self._run, self._episodes = run, 0
 
-    def reset(
-        self, *, seed: int | None = None, options: dict[str, Any] | None = None
-    ) -> tuple[Any, dict[str, Any]]:
+    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> Reset:
         """Begin the episode `seed`, or the next training episode."""
         if seed is None:
             episode = train_seed(self._episodes, self._run)

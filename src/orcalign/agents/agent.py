@@ -1,8 +1,9 @@
-"""What every agent with networks has: weights to hand out, and a state to save and load."""
+"""What every agent has: networks, optimisers, weights to hand out, and a state to save and load."""
 
 from __future__ import annotations
 
 import copy
+import pkgutil
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from typing import Any
@@ -11,20 +12,14 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
+from orcalign.agents.batch import Batch
 from orcalign.agents.networks import Critic, initialise, make_encoder
-from orcalign.agents.parameters import Adam, copied, load_tensors, load_weights, named_parameters
-from orcalign.agents.protocol import Batch
-from orcalign.agents.registry import find_agent
-from orcalign.agents.settings import AgentSettings
-
-ACTING = ("encoder", "actor")
-"""Networks that a policy needs."""
-HANDED_ON = ("encoder", "actor", "critic", "target")
-"""Networks that a second stage takes from the first."""
+from orcalign.agents.parameters import Adam, load_tensors, load_weights, named_parameters
+from orcalign.agents.registry import AgentSettings, find_agent
 
 
-class Learner(ABC):
-    """Networks, optimisers and a generator. A subclass says what an update is.
+class Agent(ABC):
+    """Learns from batches. It owns networks, optimisers and its random numbers; a subclass says what an update is.
 
     Random numbers come from one generator on the agent's device and never from torch's global one; weights are
     drawn on the CPU, so that a seed means the same weights on every device.
@@ -37,14 +32,14 @@ class Learner(ABC):
         action_dim: int,
         seed: int,
         device: str,
-        **more: nn.Module,
     ) -> None:
-        """For observations (D,) or (C, H, W); ``more`` networks get an optimiser each, and are saved with the rest."""
+        """For observations (D,) or (C, H, W)."""
         if not 0 <= seed < 2**63:
             raise ValueError(f"The seed is {seed}; it must be a whole number from 0 to 2^63 - 1.")
         self.settings = settings
+        more = self._more_networks()
         self.encoder, features = make_encoder(observation_shape)
-        self.actor = find_agent(settings.agent).actor_class()(features, action_dim, settings)
+        self.actor = pkgutil.resolve_name(find_agent(settings.agent).actor)(features, action_dim, settings)
         self.critic = Critic(features, action_dim, settings)
         networks = {"encoder": self.encoder, "actor": self.actor, "critic": self.critic, **more}
         weights = torch.Generator().manual_seed(seed)
@@ -53,11 +48,9 @@ class Learner(ABC):
         self.device = device
         self.generator = torch.Generator(device)
         self.generator.manual_seed(int(torch.randint(2**62, (), generator=weights)))
-        self.target = copy.deepcopy(self.critic).requires_grad_(False)
+        networks["target"] = self.target = copy.deepcopy(self.critic).requires_grad_(False)
         """The critics' slow copies, which keep them from chasing themselves."""
-        self._networks = {
-            name: network.to(device) for name, network in (*networks.items(), ("target", self.target))
-        }
+        self._networks = {name: network.to(device) for name, network in networks.items()}
         rate = settings.learning_rate
         # What is worth seeing is learned from the critics' errors alone.
         self.critic_optimiser = Adam({"encoder": self.encoder, "critic": self.critic}, rate)
@@ -65,36 +58,42 @@ class Learner(ABC):
         self._optimisers = {"critic_adam": self.critic_optimiser, "actor_adam": self.actor_optimiser}
         self._optimisers |= {f"{name}_adam": Adam({name: network}, rate) for name, network in more.items()}
 
+    def _more_networks(self) -> dict[str, nn.Module]:
+        """What an agent has besides: each with an optimiser, and saved with the rest."""
+        return {}
+
     @abstractmethod
     def update(self, batch: Batch[Any], update_actor: bool = True) -> dict[str, Tensor]:
-        """Learn from one batch, see `Agent`."""
+        """Learn from one batch (NumPy or torch); metrics as 0-d tensors, not waited for.
+
+        Without ``update_actor`` only the critics learn, and the actor's metrics are left out.
+        """
 
     def policy_weights(self) -> dict[str, np.ndarray]:
-        """Copies of the weights that `Policy.load` needs, see `Agent`."""
-        acting = {name: self._networks[name] for name in ACTING}
+        """Copies of the weights that `Policy.load` needs to act."""
+        acting = {"encoder": self.encoder, "actor": self.actor}
         # Memory of NumPy's own: an array over torch's is let go of in C++, and a thread that does so while Python
         # shuts down (the one that feeds a queue) takes the whole process with it.
         return {name: parameter.detach().cpu().numpy().copy() for name, parameter in named_parameters(acting)}
 
     def state(self) -> dict[str, Tensor]:
-        """Everything that training needs to go on, as copies on the CPU."""
-        return {name: copied(tensor) for name, tensor in (*self._tensors().items(), self._random())}
+        """Everything that training needs to go on, as copies on the CPU; flat, for safetensors."""
+        return {
+            name: tensor.detach().to("cpu", copy=True).contiguous()
+            for name, tensor in self._tensors().items()
+        }
 
     def load_state(self, state: Mapping[str, Tensor]) -> None:
         """Go on exactly where `state` was taken."""
-        name, random = self._random()
-        load_tensors({**self._tensors(), name: random}, state)
-        self.generator.set_state(torch.as_tensor(state[name]).clone())
+        load_tensors(self._tensors(), state)
+        self.generator.set_state(torch.as_tensor(state["generator"]).clone())
 
     def load_networks(self, state: Mapping[str, Tensor]) -> None:
-        """Take encoder, actor, critics and targets of another run; the rest stays fresh."""
-        load_weights({name: self._networks[name] for name in HANDED_ON}, state)
+        """Take encoder, actor, critics and targets of another run; optimisers and random numbers stay fresh."""
+        load_weights({name: self._networks[name] for name in ("encoder", "actor", "critic", "target")}, state)
 
     def _tensors(self) -> dict[str, Tensor]:
         tensors: dict[str, Tensor] = dict(named_parameters(self._networks))
         for name, optimiser in self._optimisers.items():
             tensors |= {f"{name}.{key}": tensor for key, tensor in optimiser.tensors().items()}
-        return tensors
-
-    def _random(self) -> tuple[str, Tensor]:
-        return "generator", self.generator.get_state()
+        return {**tensors, "generator": self.generator.get_state()}
