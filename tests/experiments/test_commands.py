@@ -8,7 +8,7 @@ from rich.console import Console
 
 from orcalign.cli.lists import matchers, recipes, studies
 from orcalign.cli.sweep import sweep
-from orcalign.cli.table import plot, table
+from orcalign.cli.table import Swept, plot, table
 from orcalign.experiments.cells import CellFolder
 from orcalign.experiments.live import SweepView
 from orcalign.experiments.study import STUDIES
