@@ -7,9 +7,8 @@ from experiments.tiny_studies import plan_tiny, sweep_here
 from rich.console import Console
 
 from orcalign.cli.lists import matchers, recipes, studies
-from orcalign.cli.plot import plot
 from orcalign.cli.sweep import sweep
-from orcalign.cli.table import table
+from orcalign.cli.table import Swept, plot, table
 from orcalign.experiments.cells import CellFolder
 from orcalign.experiments.live import SweepView
 from orcalign.experiments.study import STUDIES
@@ -55,12 +54,12 @@ def test_from_plan_to_table(study, capsys):
     capsys.readouterr()
     sweep(name, out=out, dry_run=True)
     assert "1 of 2 runs done, 1 to do: 180 agent steps" in capsys.readouterr().out
-    table(name, out=out, metric="coverage")
+    table(name, swept=Swept(out=out), metric="coverage")
     printed = capsys.readouterr().out
     assert "180 agent steps, 1 seed; 1 of 2 runs are done" in printed
-    table(name, out=out, format="html", save=out / "table.html")
+    table(name, swept=Swept(out=out), format="html", save=out / "table.html")
     assert "TemporalOT" in (out / "table.html").read_text()
-    plot(name, out=out, kind=("bars",), ending="svg")
+    plot(name, swept=Swept(out=out), kind=("bars",), ending="svg")
     assert (out / "mine-bars.svg").is_file()
     assert "open " in capsys.readouterr().out
 
@@ -99,7 +98,7 @@ def test_bad_input_is_one_sentence(words, message, tmp_path):
 
 def test_a_table_of_latency_that_was_not_measured(tmp_path):
     with pytest.raises(FileNotFoundError, match="measure first: orcalign sweep latency"):
-        table("latency", out=tmp_path)
+        table("latency", swept=Swept(out=tmp_path))
     with pytest.raises(ValueError, match="has a table only"):
         plot("latency")
 

@@ -18,8 +18,7 @@ from orcalign.experiments.planning import plan_study
 from orcalign.experiments.results import StudyResults, read_results
 from orcalign.experiments.results_file import load_results, save_results
 from orcalign.experiments.study import find_study
-from orcalign.report.study import films
-from orcalign.report.study_page import study_page, write_study_page
+from orcalign.report.study import films, study_page, write_study_page
 
 HEADINGS = ["ORCA progress", "ORCA (NP)", "TemporalOT", "OT", "DTW"]
 

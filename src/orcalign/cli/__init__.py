@@ -16,19 +16,7 @@ def commands(words: Sequence[str] = ()) -> dict[str, Callable[..., None]]:
     >>> sorted(commands())[:2]
     ['check', 'demo import']
     """
-    from orcalign.cli import (
-        demo,
-        doctor,
-        evaluate,
-        lists,
-        plot,
-        report,
-        score,
-        sweep,
-        table,
-        tasks,
-        train,
-    )  # fmt: skip
+    from orcalign.cli import demo, doctor, evaluate, lists, report, score, sweep, table, train
 
     return {
         "score": score.score,
@@ -40,13 +28,13 @@ def commands(words: Sequence[str] = ()) -> dict[str, Callable[..., None]]:
         "studies": lists.studies,
         "sweep": sweep.sweep,
         "table": table.table,
-        "plot": plot.plot,
+        "plot": table.plot,
         "demo make": demo.make,
         "demo import": demo.import_,
         "demo warp": demo.warp,
         "demo info": demo.info,
         "demo lint": demo.lint,
-        "tasks": tasks.tasks,
+        "tasks": lists.tasks,
         "matchers": lists.matchers,
         "recipes": lists.recipes,
         "toy": report.toy,

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import tyro
 from rich.console import Console
+from rich.markup import escape
 from rich.table import Table
 
-from orcalign.cli.reading import EncoderChoice
+from orcalign.cli.reading import EncoderChoice, Reading
 
 if TYPE_CHECKING:
     from orcalign.video import Demo, Warp
@@ -73,12 +74,9 @@ def import_(
     out: Path,
     start: float = 0.0,
     end: float | None = None,
-    fps: float | None = None,
-    crop: bool = False,
     size: int | None = None,
     task: str | None = None,
-    max_frames: int = 3000,
-    allow_truncated: bool = False,
+    reading: Annotated[Reading, tyro.conf.arg(name="")] = Reading(),  # noqa: B008
     overwrite: bool = False,
 ) -> None:
     """Make a demo out of any video: trimmed, at a frame rate, cropped, resized.
@@ -91,20 +89,15 @@ def import_(
         out: Folder of the new demo.
         start: Seconds at which it begins.
         end: Seconds at which it ends; left out, at the end of the video.
-        fps: Frames per second; left out, every frame.
-        crop: Cut the largest centred square out of each picture.
         size: Side in pixels of the square that pictures are resized to; left out, their own size.
         task: Name of the task shown.
-        max_frames: Most frames to keep.
-        allow_truncated: Take the frames before the damage of a cut-off or corrupt file.
         overwrite: Replace a demo that is already there.
     """
-    from orcalign.video import Demo, VideoOptions
+    from orcalign.video import Demo
     from orcalign.video.demo import check_target
 
     check_target(out, overwrite)
-    options = VideoOptions(start, end, fps, size, None, crop, max_frames, allow_truncated=allow_truncated)
-    demo = Demo.from_video(video, options, task=task)
+    demo = Demo.from_video(video, reading.options(start=start, end=end, size=size), task=task)
     demo.save(out, overwrite)
     show_demo(demo, out)
 
@@ -142,6 +135,8 @@ def warp(
         seed: Of a random warp.
         overwrite: Replace a demo that is already there.
     """
+    import numpy as np
+
     from orcalign import video
     from orcalign.video.demo import check_target
 
@@ -173,21 +168,12 @@ def warp(
     elif paper is not None:
         change = video.paper_misalignment(paper, length)
     else:
-        change = _random(length, random or "fast", level, success_at, seed)
+        rng = np.random.default_rng(seed)
+        six = video.random_misalignments(length, random or "fast", rng, success_at)
+        change = next(one for one in six if one.level == level).warp
     warped = original.warp(change)
     warped.save(out, overwrite)
     show_demo(warped, out)
-
-
-def _random(
-    length: int, speed: Literal["fast", "slow"], level: str, success_at: int | None, seed: int
-) -> Warp:
-    import numpy as np
-
-    from orcalign.video import random_misalignments
-
-    six = random_misalignments(length, speed, np.random.default_rng(seed), success_at)
-    return next(one for one in six if one.level == level).warp
 
 
 def info(demo: Video, /) -> None:
@@ -246,11 +232,10 @@ def lint(
     console = Console(soft_wrap=True, highlight=False)
     colours = {"error": "red", "warning": "yellow", "note": "cyan"}
     for finding in findings:
-        text = str(finding).removeprefix(finding.severity)
-        console.print(f"[{colours[finding.severity]}]{finding.severity}[/]{text.replace('[', chr(92) + '[')}")
+        text = escape(str(finding).removeprefix(finding.severity))
+        console.print(f"[{colours[finding.severity]}]{finding.severity}[/]{text}")
     wise = wise_to_train(findings)
-    console.print(
-        f"{demo}: {'fit to train on' if wise else 'better not train on this'} ({len(findings)} findings)"
-    )
+    said = "fit to train on" if wise else "better not train on this"
+    console.print(f"{demo}: {said} ({len(findings)} findings)")
     if not wise:
         sys.exit(1)

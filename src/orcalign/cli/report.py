@@ -10,6 +10,8 @@ import tyro
 from rich.console import Console
 from rich.table import Table
 
+from orcalign.cli.table import Swept, SweptChoice, trains
+
 _MARKS = {"right": "[green]✔ right[/]", "tie": "[red]✘ tie[/]", "wrong": "[red]✘ wrong[/]"}
 
 
@@ -17,11 +19,7 @@ def report(
     run: Annotated[str, tyro.conf.Positional, tyro.conf.arg(metavar="RUN|STUDY")],
     /,
     metric: str | None = None,
-    only: tuple[str, ...] = (),
-    out: Path | None = None,
-    preset: str | None = None,
-    steps: int | None = None,
-    seeds: int | None = None,
+    swept: SweptChoice = Swept(),  # noqa: B008
     save: Path | None = None,
 ) -> None:
     """Write the page of a run, or of a study: one file to open or to send. Works while things are going.
@@ -33,18 +31,11 @@ def report(
         run: Folder of a run of `orcalign train`; or one of `orcalign studies`, a YAML file, or a file of
             `orcalign table --results`. The options are for studies only.
         metric: normalised, return, success_rate or coverage; left out, the study's own.
-        only: Part of the grid, as axis=value,axis=value.
-        out: Folder of the sweep; left out, runs/STUDY.
-        preset: Of the sweep; left out, that of the last one in the folder.
-        steps: The same.
-        seeds: The same.
         save: File of the page; left out, STUDY.html in the folder of the sweep or of the file of results.
     """
     if is_run(run):
-        given = {"metric": metric, "only": only or None, "out": out, "preset": preset, "steps": steps,
-                 "seeds": seeds, "save": save}  # fmt: skip
-        for name, value in given.items():
-            if value is not None:
+        for name, value in {"metric": metric, **vars(swept), "save": save}.items():
+            if value not in (None, ()):
                 raise ValueError(f"{run!r} is a run, and --{name} is for studies; leave it out.")
         from orcalign.cli.train import find_own_modules
         from orcalign.report.training_run import write_report
@@ -53,12 +44,11 @@ def report(
         find_own_modules()
         print(f"open {write_report(RunFolder(run).path)}")
         return
-    from orcalign.cli.table import gathered, trains
-    from orcalign.report.study_page import write_study_page
+    from orcalign.report.study import write_study_page
 
     if not trains(run):
         raise ValueError(f"the study {run!r} has a table only: orcalign table {run}.")
-    print(f"open {write_study_page(gathered(run, only, out, preset, steps, seeds), save, metric)}")
+    print(f"open {write_study_page(swept.of(run), save, metric)}")
 
 
 def is_run(name: str) -> bool:

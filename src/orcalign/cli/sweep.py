@@ -64,7 +64,12 @@ def sweep(
     chosen = find_study(study)
     folder = out or Path("runs") / chosen.name
     if chosen.kind == "latency":
-        _latency(folder, dry_run)
+        from orcalign.experiments.latency import measure_latency, write_latency
+
+        if dry_run:
+            print("1 measurement: the latency of every matcher, with and without encoding")
+        else:
+            print(f"numbers: {write_latency(folder, measure_latency())}; see: orcalign table latency")
         return
     require("jobs", jobs, at_least=0 if backend == "ray" else 1)
     plan = plan_study(chosen, preset, steps, seeds, parse_only(only))
@@ -74,9 +79,8 @@ def sweep(
     per_run = workers if workers is not None else 2 * (backend == "local" and jobs == 1)
     settings = SweepSettings(retries, per_run, device, checkpoint_minutes, wait)
     with SweepView() as view, stop_on_interrupt(STOPPING) as stop:
-        progress = sweep_study(
-            plan, folder, _backend(backend, folder, jobs, per_run, device), settings, view, stop
-        )
+        place = _backend(backend, folder, jobs, per_run, device)
+        progress = sweep_study(plan, folder, place, settings, view, stop)
     for key, error in progress.failed.items():
         log = folder / "cells" / key / "log.txt"
         print(f"failed: {plan.jobs[key].values}: {error} ({log})", file=sys.stderr)
@@ -101,16 +105,6 @@ def _backend(name: str, folder: Path, jobs: int, workers: int, device: str) -> C
     return lambda: LocalBackend(folder, jobs)
 
 
-def _latency(folder: Path, dry_run: bool) -> None:
-    from orcalign.experiments.latency import measure_latency, write_latency
-
-    if dry_run:
-        print("1 measurement: the latency of every matcher, with and without encoding")
-        return
-    path = write_latency(folder, measure_latency())
-    print(f"numbers: {path}; see: orcalign table latency")
-
-
 def _show_plan(progress: Progress) -> None:
     from rich.console import Console
     from rich.table import Table
@@ -118,20 +112,15 @@ def _show_plan(progress: Progress) -> None:
     from orcalign.experiments.cells import CellFolder
     from orcalign.experiments.live import name_of, summary
 
-    table = Table(box=None, padding=(0, 2, 0, 0))
-    for heading in ("cell", "state", "steps", "run"):
-        table.add_column(
-            heading, no_wrap=heading == "cell", justify="right" if heading == "steps" else "left"
-        )
+    table = Table("cell", "state", "steps", "run", box=None, padding=(0, 2, 0, 0))
+    table.columns[0].no_wrap, table.columns[2].justify = True, "right"
     left = 0
     for key, cell in progress.plan.jobs.items():
-        folder = CellFolder(progress.out, key)
-        state = "done" if key in progress.done else "missing"
-        left += cell.config.steps if state == "missing" else 0
-        if state == "missing" and folder.started():
-            state = f"at step {folder.steps():,}"
-        if state != "done" and folder.failed_file.is_file():
-            state += ", failed before"
+        folder, state = CellFolder(progress.out, key), "done"
+        if key not in progress.done:
+            left += cell.config.steps
+            state = f"at step {folder.steps():,}" if folder.started() else "missing"
+            state += ", failed before" if folder.failed_file.is_file() else ""
         table.add_row(key, state, f"{cell.config.steps:,}", name_of(cell))
     console = Console()
     console.print(table)

@@ -1,8 +1,9 @@
-"""orcalign table"""
+"""orcalign table and plot: what came of a study"""
 
 from __future__ import annotations
 
 import sys
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -11,18 +12,58 @@ import tyro
 if TYPE_CHECKING:
     from orcalign.experiments.results import StudyResults
 
+StudyName = Annotated[str, tyro.conf.Positional, tyro.conf.arg(metavar="STUDY")]
+
+
+@dataclass(frozen=True)
+class Swept:
+    """Which runs of a study: those of the last sweep in its folder, unless told otherwise."""
+
+    only: tuple[str, ...] = ()
+    """Part of the grid, as axis=value,axis=value."""
+    out: Path | None = None
+    """Folder of the sweep; left out, runs/STUDY."""
+    preset: str | None = None
+    """Of the sweep; left out, that of the last one in the folder."""
+    steps: int | None = None
+    """The same."""
+    seeds: int | None = None
+    """The same."""
+
+    def of(self, study: str) -> StudyResults:
+        """What came of them; `study` is a name, a YAML file or a file of results."""
+        from orcalign.experiments.planning import plan_study
+        from orcalign.experiments.results import read_results
+        from orcalign.experiments.results_file import is_results_file, load_results
+        from orcalign.experiments.study import find_study, parse_only
+        from orcalign.experiments.sweep import recall
+
+        only = parse_only(self.only)
+        given: dict[str, Any] = {name: getattr(self, name) for name in ("out", "preset", "steps", "seeds")}
+        given = {name: value for name, value in given.items() if value is not None}
+        if is_results_file(study):
+            if given:
+                raise ValueError(f"{study!r} says itself what was run; leave out --{next(iter(given))}.")
+            return load_results(Path(study)).narrowed(only)
+        chosen = find_study(study)
+        folder = given.pop("out", Path("runs") / chosen.name)
+        known = recall(folder, chosen.name)
+        # Another preset has a budget of its own.
+        if "preset" in given and given["preset"] != known.get("preset"):
+            known = {}
+        return read_results(plan_study(chosen, only=only, **{**known, **given}), folder)
+
+
+SweptChoice = Annotated[Swept, tyro.conf.arg(name="")]
+
 
 def table(
-    study: Annotated[str, tyro.conf.Positional, tyro.conf.arg(metavar="STUDY")],
+    study: StudyName,
     /,
     format: Literal["md", "csv", "latex", "html"] = "md",
     metric: str | None = None,
     checkpoint: Literal["last", "coverage"] = "last",
-    only: tuple[str, ...] = (),
-    out: Path | None = None,
-    preset: str | None = None,
-    steps: int | None = None,
-    seeds: int | None = None,
+    swept: SweptChoice = Swept(),  # noqa: B008
     join: tuple[Path, ...] = (),
     save: Path | None = None,
     results: Path | None = None,
@@ -34,11 +75,6 @@ def table(
         format: md, csv, latex or html.
         metric: normalised, return, success_rate or coverage; left out, the study's own.
         checkpoint: Which one of every run: last, or the one that covered the video best.
-        only: Part of the grid, as axis=value,axis=value.
-        out: Folder of the sweep; left out, runs/STUDY.
-        preset: Of the sweep; left out, that of the last one in the folder.
-        steps: The same.
-        seeds: The same.
         join: Files that --results wrote, of the same study: their runs are added. For runs of several machines.
         save: Write to this file instead of the screen.
         results: Also write the numbers of all runs to this small .json file, which works in the place of STUDY.
@@ -54,7 +90,7 @@ def table(
         if path is not None:
             require_writable(path)
     if trains(study):
-        runs = gathered(study, only, out, preset, steps, seeds)
+        runs = swept.of(study)
         if join:
             runs = join_results(runs, [load_results(path) for path in join])
         text = FORMATS[format](make_table(runs, metric, checkpoint))
@@ -66,7 +102,7 @@ def table(
 
         if format != "md" or results is not None or join:
             raise ValueError("the latency table comes as md only; leave out --format, --join and --results.")
-        text = latency_table(read_latency(out or Path("runs") / study))
+        text = latency_table(read_latency(swept.out or Path("runs") / study))
     if save is None:
         print(text, end="")
     else:
@@ -82,32 +118,32 @@ def trains(study: str) -> bool:
     return is_results_file(study) or find_study(study).kind == "training"
 
 
-def gathered(
-    study: str,
-    only: tuple[str, ...],
-    out: Path | None,
-    preset: str | None,
-    steps: int | None,
-    seeds: int | None,
-) -> StudyResults:
-    """What was swept in the folder, unless told otherwise; or what a file of results holds."""
-    from orcalign.experiments.planning import plan_study
-    from orcalign.experiments.results import read_results
-    from orcalign.experiments.results_file import is_results_file, load_results
-    from orcalign.experiments.study import find_study, parse_only
-    from orcalign.experiments.sweep import recall
+def plot(
+    study: StudyName,
+    /,
+    kind: tuple[Literal["curves", "bars", "profiles"], ...] = ("curves", "bars", "profiles"),
+    metric: str | None = None,
+    swept: SweptChoice = Swept(),  # noqa: B008
+    save: Path | None = None,
+    ending: Literal["png", "svg", "pdf"] = "png",
+) -> None:
+    """Pictures of a study, as far as it has been run.
 
-    given: dict[str, Any] = {"preset": preset, "steps": steps, "seeds": seeds}
-    given = {name: value for name, value in given.items() if value is not None}
-    if is_results_file(study):
-        needless = [*(["out"] if out is not None else []), *given]
-        if needless:
-            raise ValueError(f"{study!r} says itself what was run; leave out --{needless[0]}.")
-        return load_results(Path(study)).narrowed(parse_only(only))
-    chosen = find_study(study)
-    folder = out or Path("runs") / chosen.name
-    known = recall(folder, chosen.name)
-    # Another preset has a budget of its own.
-    if "preset" in given and given["preset"] != known.get("preset"):
-        known = {}
-    return read_results(plan_study(chosen, only=parse_only(only), **{**known, **given}), folder)
+    Args:
+        study: One of `orcalign studies`, a YAML file, or a file of `orcalign table --results`.
+        kind: curves (with bands), bars (with the paper's own values), profiles (share of runs above a score).
+        metric: normalised, return, success_rate or coverage; left out, the study's own.
+        save: Folder for the pictures; left out, that of the sweep or of the file.
+        ending: Kind of file.
+    """
+    from orcalign.files import require_writable
+    from orcalign.report.study_plots import plot_study
+
+    if not trains(study):
+        raise ValueError("the study 'latency' has a table only: orcalign table latency.")
+    runs = swept.of(study)
+    for one in kind:
+        path = (save or runs.folder) / f"{runs.study.name}-{one}.{ending}"
+        require_writable(path)
+        plot_study(runs, one, path, metric)
+        print(f"open {path}")

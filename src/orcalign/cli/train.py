@@ -150,6 +150,7 @@ def train(
         RunFolder.require_free(where)
         _require_weights(config)
         run = start_run(config, where, shlex.join(["orcalign", *sys.argv[1:]]), _say)
+    again = f"Go on with: orcalign train --resume {shlex.quote(str(run.path))}"
     _say(f"{run.config.task}: {run.config.steps:,} agent steps, run folder {run.path}")
     with ExitStack() as stack:
         try:
@@ -165,14 +166,19 @@ def train(
         try:
             finished = training.go(stop)
         except (ValueError, OSError) as error:
-            raise type(error)(f"{str(error).rstrip('.')}. {_how_to_go_on(run)}") from error
+            raise type(error)(f"{str(error).rstrip('.')}. {again}") from error
     from orcalign.report.training_run import write_report
 
     page = write_report(run.path)
     if not finished:
-        _say(f"stopped and saved. {_how_to_go_on(run)}")
+        _say(f"stopped and saved. {again}")
         sys.exit(130)
-    _say(_result(run))
+    *_, last = run.records("evaluation")
+    normalised = "" if last["normalised"] is None else f", {last['normalised']:.2f} of the expert's"
+    _say(
+        f"after {last['step']:,} steps the policy succeeds in {last['success_rate']:.0%} of {last['episodes']} "
+        f"held-out episodes; return {last['return']:.1f}{normalised}."
+    )
     print(f"open {page}")
 
 
@@ -197,45 +203,22 @@ def _set_up(
     run: RunFolder, workers: str, device: str, wandb: bool, checkpoint_minutes: float, stack: ExitStack
 ) -> Training:
     from orcalign.training import Training
-
-    watchers = _watchers(run, wandb, stack)
-    training = Training(run, workers, device, watchers, checkpoint_minutes)
-    stack.callback(training.close)
-    return training
-
-
-def _watchers(run: RunFolder, wandb: bool, stack: ExitStack) -> list[Any]:
     from orcalign.training.checkpoint import Checkpoints
+    from orcalign.training.config_mapping import to_mapping
     from orcalign.training.panel import Panel
-    from orcalign.training.scalars import TensorBoardLog
+    from orcalign.training.scalars import TensorBoardLog, WandbLog
 
     steps = Checkpoints(run.path / "checkpoints").steps()
-    title = f"{run.config.task}, {run.config.label}"
     watchers: list[Any] = [
-        stack.enter_context(Panel(run.config.steps, title)),
+        stack.enter_context(Panel(run.config.steps, f"{run.config.task}, {run.config.label}")),
         stack.enter_context(TensorBoardLog(run.path / "tensorboard", steps[-1] if steps else None)),
     ]
     if wandb:
-        from orcalign.training.config_mapping import to_mapping
-        from orcalign.training.scalars import WandbLog
-
-        log = WandbLog(to_mapping(run.config), run.path)
-        stack.callback(log.close)
-        watchers.append(log)
-    return watchers
-
-
-def _how_to_go_on(run: RunFolder) -> str:
-    return f"Go on with: orcalign train --resume {shlex.quote(str(run.path))}"
-
-
-def _result(run: RunFolder) -> str:
-    *_, last = run.records("evaluation")
-    normalised = "" if last["normalised"] is None else f", {last['normalised']:.2f} of the expert's"
-    return (
-        f"after {last['step']:,} steps the policy succeeds in {last['success_rate']:.0%} of {last['episodes']} "
-        f"held-out episodes; return {last['return']:.1f}{normalised}."
-    )
+        watchers.append(WandbLog(to_mapping(run.config), run.path))
+        stack.callback(watchers[-1].close)
+    training = Training(run, workers, device, watchers, checkpoint_minutes)
+    stack.callback(training.close)
+    return training
 
 
 def _say(text: str) -> None:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
@@ -141,19 +141,3 @@ def _content(name: str) -> str:
     for file in files:
         digest.update(file.read_bytes())
     return digest.hexdigest()
-
-
-def expected_hours(
-    cells: Iterable[Cell], machines: int, cores_each: int, steps_per_second: float, cores: int = 1
-) -> float:
-    """Hours until all runs are done: the work divided by the cores, but no less than the longest single run.
-
-    A model to plan with, from the measured agent steps a second of one run on so many cores.
-
-    >>> from orcalign.experiments.study import find_study
-    >>> cells = plan_study(find_study("misaligned"), only={"recipe": ["ot"]}).cells
-    >>> round(expected_hours(cells, 1, 2, 50.0), 2), round(expected_hours(cells, 10, 2, 50.0), 2)
-    (1.39, 0.28)
-    """
-    steps = [cell.config.steps for cell in cells]
-    return max(sum(steps) * cores / (machines * cores_each), max(steps)) / steps_per_second / 3600

@@ -25,14 +25,9 @@ ASK_SECONDS = 1.0
 
 
 class RayBackend:
-    """A `Backend` on a Ray cluster.
+    """A `Backend` on a Ray cluster, for so many jobs at the same time, or (0) as many as it has CPUs for.
 
-    Args:
-        out: folder of the sweep.
-        jobs: at the same time; 0 for as many as the cluster has CPUs for.
-        cpus: that a job asks for.
-        gpus: the same.
-        shared: whether all machines see the folder; None finds out.
+    A job asks for so many `cpus` and `gpus`. `shared`: whether all machines see the sweep's folder; None finds out.
     """
 
     def __init__(

@@ -89,14 +89,18 @@ class Study:
         for preset, budget in self.budgets.items():
             require("preset", preset, tuple(PRESETS))
             for name in (*self.axes, *budget.axes):
-                require_axis(name)
+                if name not in AXES and name not in field_types():
+                    raise ValueError(
+                        f"axis is {name!r};{near_miss(name, (*AXES, *field_types()))} Known: {', '.join(AXES)}, and "
+                        "every field of the config, such as reward.context."
+                    )
             if "task" not in {**self.axes, **budget.axes}:
                 raise ValueError(f"study {self.name!r} has no axis 'task'; say what is to be learned.")
-        for name, values in self.axes.items():
-            if not values:
-                raise ValueError(
-                    f"the axis {name!r} of study {self.name!r} has no values; give at least one."
-                )
+        empty = [name for name, values in self.axes.items() if not values]
+        if empty:
+            raise ValueError(
+                f"the axis {empty[0]!r} of study {self.name!r} has no values; give at least one."
+            )
         if self.columns == "recipe" and "recipe" not in self.axes:
             raise ValueError(f"study {self.name!r} has no axis 'recipe'; add one, or name other columns.")
         for name in (*parts(self.rows), *parts(self.columns)):
@@ -117,21 +121,6 @@ class Study:
             axes[name] = tuple(value for value in axes[name] if value in wanted)
         for values in itertools.product(*axes.values()):
             yield dict(zip(axes, values, strict=True))
-
-
-def require_axis(name: str) -> None:
-    """Refuse what is no axis.
-
-    >>> require_axis("reward.contxt")
-    Traceback (most recent call last):
-    ...
-    ValueError: axis is 'reward.contxt'; did you mean 'reward.context'? Known: task, recipe, ...
-    """
-    if name not in AXES and name not in field_types():
-        raise ValueError(
-            f"axis is {name!r};{near_miss(name, (*AXES, *field_types()))} Known: {', '.join(AXES)}, and every "
-            "field of the config, such as reward.context."
-        )
 
 
 def check_only(axes: Mapping[str, Sequence[str]], only: Mapping[str, Sequence[str]]) -> None:

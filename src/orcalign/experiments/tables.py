@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from importlib import resources
 
@@ -29,13 +29,14 @@ class PaperTable:
     """A table of the paper."""
 
     source: str
-    steps: int | None
-    seeds: int | None
     rows: str
     columns: str
-    values: dict[str, dict[str, tuple[float, float]]]
+    values: dict[str, dict[str, list[float]]]
     """Row to column to mean and standard error."""
-    average: dict[str, tuple[float, float]]
+    average: dict[str, list[float]] = field(default_factory=dict)
+    steps: int | None = None
+    seeds: int | None = None
+    unit: str = ""
 
 
 @cache
@@ -43,21 +44,11 @@ def paper_table(study: str) -> PaperTable | None:
     """What the paper has for a study; None if it has no numbers.
 
     >>> paper_table("misaligned").values["door-close"]["orca"]
-    (0.88, 0.01)
+    [0.88, 0.01]
     """
     file = resources.files("orcalign.experiments").joinpath("paper_values.json")
     entry = json.loads(file.read_text("utf-8")).get(study)
-    if not isinstance(entry, dict):
-        return None
-
-    def pairs(row: dict[str, list[float]] | None) -> dict[str, tuple[float, float]]:
-        return {name: (pair[0], pair[1]) for name, pair in (row or {}).items()}
-
-    values = {name: pairs(row) for name, row in entry["values"].items()}
-    return PaperTable(
-        entry["source"], entry.get("steps"), entry.get("seeds"), entry["rows"], entry["columns"], values,
-        pairs(entry.get("average")),
-    )  # fmt: skip
+    return PaperTable(**entry) if isinstance(entry, dict) else None
 
 
 @dataclass(frozen=True)
@@ -107,7 +98,7 @@ class StudyTable:
         top = max(found.values(), key=lambda entry: entry.mean)
         return {name for name, entry in found.items() if entry.mean >= top.mean - (top.error or 0.0)}
 
-    def of_paper(self, row: str, column: str) -> tuple[float, float] | None:
+    def of_paper(self, row: str, column: str) -> list[float] | None:
         """The paper's value at that place; its average only beside one over the same rows."""
         if self.paper is None:
             return None

@@ -98,6 +98,12 @@ def run_job(out: Path, order: JobOrder, stop: Callable[[], bool] = lambda: False
 
 def summarise_run(run: Any, order: JobOrder) -> dict[str, Any]:
     """What tables and plots need of a run that came to its end."""
+
+    def plain(evaluation: dict[str, Any]) -> dict[str, Any]:
+        left_out = ("timing", "kind", "best", "each")
+        kept = {name: value for name, value in evaluation.items() if name not in left_out}
+        return {**kept, "coverages": evaluation["each"].get("coverage", [])}
+
     evaluations = list(run.records("evaluation"))
     seconds = sum(record.get("timing", {}).get("total", 0.0) for record in run.records())
     # As the run itself chose the policy that it kept: by the video, never by success.
@@ -111,16 +117,10 @@ def summarise_run(run: Any, order: JobOrder) -> dict[str, Any]:
         "versions": run.facts["versions"],
         "seconds": round(seconds, 3),
         "finished": datetime.now(UTC).isoformat(timespec="seconds"),
-        "last": _plain(evaluations[-1]),
-        "best": None if best is None else _plain(best),
+        "last": plain(evaluations[-1]),
+        "best": None if best is None else plain(best),
         "curve": [[record.get(name) for name in CURVE] for record in evaluations],
     }
-
-
-def _plain(evaluation: dict[str, Any]) -> dict[str, Any]:
-    left_out = ("timing", "kind", "best", "each")
-    kept = {name: value for name, value in evaluation.items() if name not in left_out}
-    return {**kept, "coverages": evaluation["each"].get("coverage", [])}
 
 
 def attempt(out: Path, order: JobOrder, stop: Callable[[], bool]) -> Answer:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import math
+import textwrap
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -31,7 +32,7 @@ def plot_study(runs: StudyResults, kind: str, path: Path, metric: str | None = N
     figure = Figure(layout="constrained")
     table = make_table(runs, metric)
     KINDS[kind](figure, runs, table, metric)
-    figure.suptitle("\n".join(_wrap(" ".join(table.caption[1:2]))), fontsize=10)
+    figure.suptitle(textwrap.fill(table.caption[1], 90), fontsize=10)
     buffer = io.BytesIO()
     figure.savefig(buffer, format=ending, dpi=110)
     write_file(path, buffer.getvalue())
@@ -63,15 +64,10 @@ def curves(figure: Any, runs: StudyResults, table: StudyTable, metric: str) -> N
     for axis, row in zip(axes, rows, strict=False):
         axis.set_title(row, fontsize=10)
         axis.grid(alpha=0.3)
+        here = [result for result in runs.done if label(result.values, study.rows) == row]
         for column in columns:
-            steps, means, errors = mean_curve(
-                [
-                    one
-                    for one in runs.done
-                    if (label(one.values, study.rows), label(one.values, study.columns)) == (row, column)
-                ],
-                metric,
-            )
+            found = [result for result in here if label(result.values, study.columns) == column]
+            steps, means, errors = mean_curve(found, metric)
             if steps:
                 style = _style(columns, column)
                 axis.plot(steps, means, **style)
@@ -114,15 +110,9 @@ def bars(figure: Any, runs: StudyResults, table: StudyTable, metric: str) -> Non
             entry, paper = table.entries.get((row, column)), table.of_paper(row, column)
             if entry is not None:
                 axis.bar(
-                    place,
-                    entry.mean,
-                    width * 0.9,
-                    yerr=entry.error,
-                    color=style["color"],
-                    capsize=1.5,
-                    error_kw={"linewidth": 0.8},
-                    label=heading(column) if (row, column) == _first(table, column) else None,
-                )
+                    place, entry.mean, width * 0.9, yerr=entry.error, color=style["color"], capsize=1.5,
+                    error_kw={"linewidth": 0.8}, label=style.pop("label", None),
+                )  # fmt: skip
             if paper is not None:
                 theirs = True
                 axis.plot(place, paper[0], marker="D", markersize=3.5, markerfacecolor="white",
@@ -132,14 +122,9 @@ def bars(figure: Any, runs: StudyResults, table: StudyTable, metric: str) -> Non
     axis.set_ylabel(METRICS[metric], fontsize=9)
     axis.grid(axis="y", alpha=0.3)
     if theirs and table.paper is not None:
-        axis.plot(
-            [], [], "D", markerfacecolor="white", color="#555", label=f"the paper, {table.paper.source}"
-        )
+        name = f"the paper, {table.paper.source}"
+        axis.plot([], [], "D", markerfacecolor="white", color="#555", label=name)
     _legend(figure, [axis])
-
-
-def _first(table: StudyTable, column: str) -> tuple[str, str] | None:
-    return next(((row, column) for row in table.rows if (row, column) in table.entries), None)
 
 
 def profiles(figure: Any, runs: StudyResults, table: StudyTable, metric: str) -> None:
@@ -179,9 +164,3 @@ def _legend(figure: Any, axes: Sequence[Any]) -> None:
             found.values(), found.keys(), loc="outside lower center", ncols=min(4, len(found)), fontsize=9,
             frameon=False,
         )  # fmt: skip
-
-
-def _wrap(text: str) -> list[str]:
-    import textwrap
-
-    return textwrap.wrap(text, 90)

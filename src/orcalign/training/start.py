@@ -33,13 +33,9 @@ def start_run(
     command: str = "",
     tell: Callable[[str], None] = lambda text: None,
 ) -> RunFolder:
-    """Make the folder and find or make the demos; `Training(run).go()` does the rest.
+    """Make the folder, which is empty or not there, and find or make the demos; `Training(run).go()` does the rest.
 
-    Args:
-        config: what to do.
-        out: a folder that is empty or not there.
-        command: what the user typed, for the records.
-        tell: is given notes for people.
+    `command` is what the user typed, for the records; `tell` is given notes for people.
     """
     RunFolder.require_free(Path(out))
     demos, notes = find_demos(config)

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import numpy as np
 import numpy.typing as npt
 
 from orcalign.experiments.results import StudyCell, StudyResults, label
+from orcalign.experiments.study import parts
 from orcalign.experiments.tables import heading
+from orcalign.report.explainer.document import as_text
 from orcalign.report.explainer.embedding import embed_frames
-from orcalign.report.study.grid import study_settings
 from orcalign.training.episode import read_shown
 from orcalign.video import DemoSet, VideoOptions, read_video
 
@@ -25,53 +27,64 @@ LEAST_BYTES = 50_000
 LONGEST = 320
 FRAMES = 120
 """Of a film; longer ones are shown at a lower rate."""
+NO_VIDEO = "no video: made from a file of results"
+NO_ROOM = "left out for the size of the page"
 
 
-@dataclass(frozen=True)
-class Film:
-    """A place in a row: a clip, or the reason why there is none."""
+def study_settings(runs: StudyResults) -> dict[str, list[StudyCell]]:
+    """Cells by what is neither column nor seed, in the order of the study: mostly by task.
 
-    name: str
-    score: str = ""
-    note: str = ""
-    clip: dict[str, Any] | None = None
-    hole: str = ""
-    link: Path | None = None
-    """The page of the run, if it was written."""
-
-
-@dataclass(frozen=True)
-class FilmRow:
-    """The films of one task."""
-
-    name: str
-    films: tuple[Film, ...]
+    An axis that is the same everywhere is not part of the name, except the task.
+    """
+    sides = {*parts(runs.study.columns), "seed", "demo_number"}
+    axes = [name for name in runs.cells[0].values if name not in sides]
+    axes = [name for name in axes if name == "task" or len(runs.labels(name)) > 1]
+    axes.sort(key=lambda name: name != "task")
+    found: dict[str, list[StudyCell]] = {}
+    for cell in runs.cells:
+        words = [cell.values[name] if name == "task" else f"{name} {cell.values[name]}" for name in axes]
+        found.setdefault(", ".join(words) or "all", []).append(cell)
+    return found
 
 
-def film_rows(runs: StudyResults) -> tuple[tuple[FilmRow, ...], tuple[str, ...]]:
-    """A row for every setting, of its first seed; and what could not be shown."""
-    settings = study_settings(runs)
-    columns = runs.labels(runs.study.columns)
+def film_rows(runs: StudyResults, page: Path) -> tuple[list[dict[str, Any]], list[str]]:
+    """A row for every setting, of its first seed, as the page's script reads it; and what could not be shown."""
+    settings, columns = study_settings(runs), runs.labels(runs.study.columns)
     budget = _Budget(len(settings) * (1 + len(columns)))
     problems: list[str] = []
     rows = []
     for name, cells in settings.items():
-        firsts = [
-            next(cell for cell in cells if label(cell.values, runs.study.columns) == column)
-            for column in columns
-            if any(label(cell.values, runs.study.columns) == column for cell in cells)
-        ]
-        films = [_demo(firsts, budget, problems, runs.from_file)]
-        films += [
-            _episode(cell, heading(label(cell.values, runs.study.columns)), budget, problems, runs.from_file)
-            for cell in firsts
-        ]
-        rows.append(FilmRow(name, tuple(films)))
+        firsts: dict[str, StudyCell] = {}
+        for cell in cells:
+            firsts.setdefault(label(cell.values, runs.study.columns), cell)
+        films = [_demo(list(firsts.values()), budget, problems, runs.from_file)]
+        for column in columns:
+            if column in firsts:
+                cell = firsts[column]
+                film = _episode(cell, heading(column), budget, problems)
+                own = link_to(None if cell.run is None else cell.run / "report.html", page)
+                films.append({**film, "link": own})
+        rows.append({"name": as_text(name), "films": films})
     if budget.refused:
         problems.append(
             f"Videos that were left out to keep the page below 10 MB: {budget.refused}. Narrow it with --only."
         )
-    return tuple(rows), tuple(problems)
+    return rows, problems
+
+
+def _film(
+    name: str, score: str = "", note: str = "", clip: dict[str, Any] | None = None, hole: str = ""
+) -> dict[str, Any]:
+    """A place in a row: a clip, or the reason why there is none."""
+    words = {"name": name, "score": score, "note": note, "hole": hole}
+    return {**{key: as_text(value) for key, value in words.items()}, "clip": clip, "link": None}
+
+
+def link_to(target: Path | None, page: Path) -> str | None:
+    """A relative link from a page to a file; None if the file is not there."""
+    if target is None or not target.is_file():
+        return None
+    return quote(Path(os.path.relpath(target.resolve(), page.parent.resolve())).as_posix())
 
 
 class _Budget:
@@ -95,7 +108,9 @@ class _Budget:
         return {"fps": float(fps) / every, "count": len(frames), **clip}
 
 
-def _demo(cells: Sequence[StudyCell], budget: _Budget, problems: list[str], from_file: bool) -> Film:
+def _demo(
+    cells: Sequence[StudyCell], budget: _Budget, problems: list[str], from_file: bool
+) -> dict[str, Any]:
     words = cells[0].demo
     for cell in cells:
         folder = None if cell.run is None else cell.run / "demo"
@@ -108,30 +123,33 @@ def _demo(cells: Sequence[StudyCell], budget: _Budget, problems: list[str], from
             problems.append(f"The demo of run {cell.key} cannot be shown ({error}).")
             continue
         note = f"{len(demos[0])} frames" + (f", the first of {len(demos)}" if len(demos) > 1 else "")
-        return Film("Demo", words, note, clip, "" if clip else "left out for the size of the page")
-    hole = "no video: made from a file of results" if from_file else "not made yet"
-    return Film("Demo", words, hole=hole)
+        return _film("Demo", words, note, clip, "" if clip else NO_ROOM)
+    return _film("Demo", words, hole=NO_VIDEO if from_file else "not made yet")
 
 
-def _episode(cell: StudyCell, name: str, budget: _Budget, problems: list[str], from_file: bool) -> Film:
-    score = final_words(cell)
-    page = None if cell.run is None else cell.run / "report.html"
-    link = page if page is not None and page.is_file() else None
+def _episode(cell: StudyCell, name: str, budget: _Budget, problems: list[str]) -> dict[str, Any]:
     if cell.result is None:
-        return Film(name, hole=state_words(cell), link=link)
-    if from_file or cell.run is None:
-        return Film(name, score, hole="no video: made from a file of results", link=link)
+        return _film(name, hole=state_words(cell))
+    count, share = len(cell.result.last["returns"]), cell.result.score("normalised")
+    score = (
+        f"return {cell.result.score('return'):.1f} steps"
+        if share is None
+        else f"normalised return {share:.2f}"
+    )
+    score = f"final {score} (mean of {count} episodes)"
+    if cell.run is None:
+        return _film(name, score, hole=NO_VIDEO)
     video = last_video(cell.run)
     if video is None:
-        return Film(name, score, hole="the run kept no video", link=link)
+        return _film(name, score, hole="the run kept no video")
     try:
         read = read_video(video, VideoOptions(longest=LONGEST))
         clip = budget.clip(read.frames, read.fps)
     except (OSError, ValueError) as error:
         problems.append(f"The video of {name} in run {cell.key} cannot be shown ({error}).")
-        return Film(name, score, hole="the video cannot be read", link=link)
+        return _film(name, score, hole="the video cannot be read")
     note = _success_words(cell.run, _step(video), len(read.frames))
-    return Film(name, score, note, clip, "" if clip else "left out for the size of the page", link)
+    return _film(name, score, note, clip, "" if clip else NO_ROOM)
 
 
 def state_words(cell: StudyCell) -> str:
@@ -145,17 +163,6 @@ def state_words(cell: StudyCell) -> str:
     if cell.state == "missing":
         return "missing: not run yet"
     return f"{cell.state}: {cell.played:,} of {cell.steps:,} steps"
-
-
-def final_words(cell: StudyCell) -> str:
-    """The score of the last evaluation, and of how many episodes."""
-    if cell.result is None:
-        return ""
-    count = len(cell.result.last["returns"])
-    share = cell.result.score("normalised")
-    if share is not None:
-        return f"final normalised return {share:.2f} (mean of {count} episodes)"
-    return f"final return {cell.result.score('return'):.1f} steps (mean of {count} episodes)"
 
 
 def last_video(run: Path, episode: int = 0) -> Path | None:

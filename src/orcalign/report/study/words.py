@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import html
-import os
 from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
-from urllib.parse import quote
 
 from orcalign.experiments.results import CHECKPOINTS, METRICS, STATES, StudyCell, StudyResults
 from orcalign.experiments.table_formats import about_aggregates, aggregate_rows, row_cells
 from orcalign.experiments.tables import AVERAGE, StudyTable, heading, make_table, paper_budget
 from orcalign.report.explainer.document import as_text
-from orcalign.report.study.films import state_words
+from orcalign.report.study.films import link_to, state_words
 from orcalign.report.training_run.words import NOTHING, duration
 
 TITLES = {"last": "Last checkpoint", "coverage": "Checkpoint chosen by coverage"}
@@ -45,24 +44,19 @@ def headline(runs: StudyResults) -> str:
 
 def tables(runs: StudyResults, metric: str) -> str:
     """The table of the last checkpoints, and of those chosen by coverage if the runs have kept them."""
-    shown = ["last"]
-    if any(result.best is not None for result in runs.done):
-        shown.append("coverage")
-    found = {name: make_table(runs, metric, name) for name in shown}
+    chosen = any(result.best is not None for result in runs.done)
+    found = {name: make_table(runs, metric, name) for name in (("last", "coverage") if chosen else ("last",))}
     parts = [_table(runs, table, name) for name, table in found.items()]
+    seeds, paper = "1 seed" if runs.seeds == 1 else f"{runs.seeds} seeds", found["last"].paper
+    budgets = f"Ours: {runs.steps:,} agent steps, {seeds}, preset {runs.preset}."
+    budgets += "" if paper is None else f" In italics the paper's: {paper_budget(paper)}."
     return (
         '<section aria-labelledby="tables-title"><h2 id="tables-title">Results</h2>'
         f'<p class="note">{safe(METRICS[metric].capitalize())}: mean (standard error over all evaluation episodes). '
         "Bold: the best of a row, and all within its standard error. 2/3: one run of three is missing.</p>"
-        f'<p class="note">{safe(_budgets(runs, found["last"]))}</p>'
+        f'<p class="note">{safe(budgets)}</p>'
         f'<div class="tables">{"".join(parts)}</div></section>'
     )
-
-
-def _budgets(runs: StudyResults, table: StudyTable) -> str:
-    seeds = "1 seed" if runs.seeds == 1 else f"{runs.seeds} seeds"
-    ours = f"Ours: {runs.steps:,} agent steps, {seeds}, preset {runs.preset}."
-    return ours if table.paper is None else f"{ours} In italics the paper's: {paper_budget(table.paper)}."
 
 
 def _table(runs: StudyResults, table: StudyTable, checkpoint: str) -> str:
@@ -92,14 +86,10 @@ def run_list(runs: StudyResults, page: Path) -> str:
     """Every cell as a row, with a link to the run's own page where that was written."""
     axes = list(runs.cells[0].values)
     names = [*axes, "state", "last", "by coverage", "agent steps", "time", "config", "page"]
-    rows = "".join(
-        _row(
-            [*(safe(cell.values[axis]) for axis in axes), *_cell_words(cell, page)],
-            names,
-            f' class="state-{cell.state}"',
-        )
-        for cell in runs.cells
-    )
+    rows = ""
+    for cell in runs.cells:
+        cells = [*(safe(cell.values[axis]) for axis in axes), *_cell_words(cell, page)]
+        rows += _row(cells, names, f' class="state-{cell.state}"')
     return (
         f"<section><details><summary>All {len(runs.cells)} runs</summary>"
         f"{_grid(names, rows, 'runs')}</details></section>"
@@ -108,31 +98,19 @@ def run_list(runs: StudyResults, page: Path) -> str:
 
 def _cell_words(cell: StudyCell, page: Path) -> list[str]:
     result = cell.result
-    if result is None:
-        scores, time = [NOTHING, NOTHING], NOTHING
-    else:
-        found = [result.score("normalised", name) for name in CHECKPOINTS]
-        scores = [NOTHING if value is None else f"{value:.2f}" for value in found]
-        time = duration(result.seconds)
+    found = [None if result is None else result.score("normalised", name) for name in CHECKPOINTS]
     own = link_to(None if cell.run is None else cell.run / "report.html", page)
     return [
         "done" if result is not None else safe(state_words(cell)),
-        *scores,
+        *(NOTHING if value is None else f"{value:.2f}" for value in found),
         f"{cell.steps:,}",
-        time,
+        NOTHING if result is None else duration(result.seconds),
         f"<code>{safe(cell.key)}</code>",
         NOTHING if own is None else f'<a href="{safe(own)}">report.html</a>',
     ]
 
 
-def link_to(target: Path | None, page: Path) -> str | None:
-    """A relative link from a page to a file; None if the file is not there."""
-    if target is None or not target.is_file():
-        return None
-    return quote(Path(os.path.relpath(target.resolve(), page.parent.resolve())).as_posix())
-
-
-def details(runs: StudyResults, problems: tuple[str, ...]) -> str:
+def details(runs: StudyResults, problems: Sequence[str]) -> str:
     """What it takes to make it again, and what could not be shown."""
     study, done = runs.study, runs.done
     versions: dict[str, set[str]] = {}
@@ -185,11 +163,8 @@ def _grid(names: list[str], rows: str, id: str = "") -> str:
 
 def _row(cells: list[str], names: list[str] | tuple[str, ...], kind: str = "") -> str:
     """Cells are markup; names are shown in them where the page is narrow."""
-    return (
-        f'<tr role="row"{kind}>'
-        + "".join(
-            f'<td role="cell"{" class=number" if k else ""} data-label="{safe(name)}">{cell}</td>'
-            for k, (cell, name) in enumerate(zip(cells, names, strict=True))
-        )
-        + "</tr>"
+    inside = "".join(
+        f'<td role="cell"{" class=number" if k else ""} data-label="{safe(name)}">{cell}</td>'
+        for k, (cell, name) in enumerate(zip(cells, names, strict=True))
     )
+    return f'<tr role="row"{kind}>{inside}</tr>'
