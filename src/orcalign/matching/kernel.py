@@ -4,10 +4,11 @@ Compiling takes a second or two per kernel and dtype the first time on a machine
 `ORCALIGN_QUIET=1` keeps it silent.
 
 And exp(x) for x <= 0 in a form that compilers turn into SIMD code, unlike `math.exp`, which is a library call per
-cell. This one is a few fused multiply-adds: x = k*ln2 + r with |r| <= ln2/2, e^r = 1 + r + r^2*q(r) with a polynomial q, and
-2^k put straight into the exponent bits. Error below 1.5 units in the last place (`tests/matching/test_exponential.py`
-measures it and derives the coefficients again). A value below the smallest normal number (about 2e-308, or 1e-38 in
-float32) is returned as 0: products with subnormal numbers are slow on most CPUs and mean nothing as a probability.
+cell. It is a few fused multiply-adds: x = k*ln2 + r with |r| <= ln2/2, e^r = 1 + r + r^2*q(r) with a polynomial q,
+and 2^k put straight into the exponent bits. Error below 1.5 units in the last place
+(`tests/matching/test_exponential.py` measures it and derives the coefficients again). A value below the smallest
+normal number (about 2e-308, or 1e-38 in float32) is returned as 0: products with subnormal numbers are slow on most
+CPUs and mean nothing as a probability.
 """
 
 from __future__ import annotations

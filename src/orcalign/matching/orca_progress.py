@@ -96,7 +96,7 @@ def orca_progress(
     *,
     lengths: npt.ArrayLike | None = None,
 ) -> OrcaProgressMatch:
-    """ORCA's reward plus a weight times the increase of ordered progress; `OrcaProgressTracker` gives it frame by frame.
+    """ORCA's reward plus a weight times the increase of ordered progress; `OrcaProgressTracker` has it frame by frame.
 
         P, C, orca[t]  as in `orca`
         phi[t]       = mean of C[t, j] over j < J-1  (J = 1: C[t, 0]),  phi[-1] = 0
