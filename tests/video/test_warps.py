@@ -140,7 +140,7 @@ def test_parse_errors_name_the_piece(text, words):
         (lambda: speed_up(5, 0), "k is 0"),
         (lambda: speed_up(5, 2, (3, 3)), r"segment=\(3, 3\)"),
         (lambda: slow_down(5, 2, (0, 6)), r"segment=\(0, 6\)"),
-        (lambda: pause(5, 5, 1), "at=5"),
+        (lambda: pause(5, 5, 1), "at is 5"),
         (lambda: pause(5, 0, -1), "frames is -1"),
         (lambda: compose(identity(3), identity(4)), "maps 4 frames, the first one gives 3"),
         (lambda: identity(3).apply(np.zeros(4)), "3 frames, the array has 4"),

@@ -8,13 +8,10 @@ floor(t J / T) to ceil((t+1) J / T) - 1, which makes feasibility a comparison of
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import numpy.typing as npt
 
 from orcalign.checks import require, require_count
-from orcalign.matching.kernel import kernel
 from orcalign.matching.match import IntArray
 
 BANDS = ("linear", "blocks")
@@ -43,9 +40,12 @@ def band_limits(T: int, J: int, window: int | None = None, band: str = "linear")
     """
     require("band", band, BANDS)
     width = _width(J, window)
-    if T < J:
-        return _transpose(*_limits(J, T, width, band), T)
-    return _limits(T, J, width, band)
+    if T >= J:
+        return _limits(T, J, width, band)
+    # Transposed: column j holds row t when lo[j] <= t < hi[j]; both rise with j, so these are counts.
+    lo, hi = _limits(J, T, width, band)
+    first, last = (np.searchsorted(ends, np.arange(T), side="right") for ends in (hi, lo))
+    return first.astype(np.int64), last.astype(np.int64)
 
 
 def band_mask(T: int, J: int, window: int | None = None, band: str = "linear") -> npt.NDArray[np.bool_]:
@@ -55,8 +55,7 @@ def band_mask(T: int, J: int, window: int | None = None, band: str = "linear") -
     [[1, 0, 0], [0, 1, 0], [0, 0, 1]]
     """
     lo, hi = band_limits(T, J, window, band)
-    columns = np.arange(J)
-    return (columns >= lo[:, None]) & (columns < hi[:, None])
+    return (np.arange(J) >= lo[:, None]) & (np.arange(J) < hi[:, None])
 
 
 def window_that_fits(T: int, J: int, window: int | None = None, band: str = "linear") -> int:
@@ -71,16 +70,10 @@ def window_that_fits(T: int, J: int, window: int | None = None, band: str = "lin
     return width
 
 
-@kernel
-def is_feasible(lo: Any, hi: Any, J: int) -> bool:
+def is_feasible(lo: IntArray, hi: IntArray, J: int) -> bool:
     """Whether the in-order plan lies inside the band."""
-    T = lo.size
-    for t in range(T):
-        first = t * J // T
-        last = ((t + 1) * J + T - 1) // T - 1
-        if first < lo[t] or last >= hi[t]:
-            return False
-    return True
+    t, T = np.arange(lo.size), lo.size
+    return bool((t * J // T >= lo).all() and (-(-(t + 1) * J // T) <= hi).all())
 
 
 def _limits(T: int, J: int, width: int, band: str) -> tuple[IntArray, IntArray]:
@@ -89,19 +82,8 @@ def _limits(T: int, J: int, width: int, band: str) -> tuple[IntArray, IntArray]:
     if band == "linear":
         lo, hi = t * J // T, -(-(t + 1) * J // T)
     else:
-        share, longer = divmod(T, J)
-        sizes = np.full(J, share)
-        if longer:
-            sizes[-longer:] += 1
+        sizes = np.full(J, T // J)
+        sizes[J - T % J :] += 1
         lo = np.repeat(np.arange(J), sizes)
         hi = lo + 1
     return np.maximum(lo - width, 0), np.minimum(hi + width, J)
-
-
-def _transpose(lo: IntArray, hi: IntArray, T: int) -> tuple[IntArray, IntArray]:
-    """Limits of the rows of a band whose columns have the limits lo [J], hi [J]."""
-    rows = np.arange(T)
-    # Column j holds row t when lo[j] <= t < hi[j]; both rise with j, so these are counts.
-    first = np.searchsorted(hi, rows, side="right")
-    last = np.searchsorted(lo, rows, side="right")
-    return first.astype(np.int64), last.astype(np.int64)

@@ -1,24 +1,17 @@
 """Floor and temperature from the demo, and from a few rollouts if there are any.
 
-ORCA multiplies one occupancy per demo frame, so the scale of the distances decides what it can tell apart:
-with temperature 1 and cosine distances around 0.1, a missed frame costs a tenth and the agent learns to skip
-the middle; with a temperature far below the distances that even a good attempt keeps, every product is 0.
-
-What scale is right, the demo itself hints at: how different its frames become. The rule:
+ORCA multiplies one occupancy per demo frame, so the scale of the distances decides what it can tell apart. The rule:
 
 1. *Reach* = the largest distance between two of the demo's frames. It does not depend on how long anything is
-   shown: pauses and repeated frames leave it alone, the frame rate nearly so. (Means and medians over pairs of
-   frames follow the timing, which is what a misaligned demo has wrong; distances of neighbouring frames even
-   shrink to 0.)
+   shown. (Means and medians over pairs of frames follow the timing, which is what a misaligned demo has wrong.)
 2. floor = temperature = reach/8. A frame within an eighth of the reach counts as reached; one that is half the
-   reach off, as two moments of a demo typically are, counts exp(-3) = 5%; in between it falls off smoothly.
+   reach off, as two moments of a demo typically are, counts exp(-3) = 5%.
 3. What the demo cannot know is how close attempts come at all: objects stand elsewhere, the light is another.
    Rollouts say it, whatever they do: their *offset* is the median over frames of the distance to the nearest
    demo frame (the median of several rollouts). floor = temperature = offset, but at least reach/8 and at most
    reach/4, with which the demo's most different frames still count as no more than 5% the same.
 
-`docs/progress.md` has what it gives on ten tasks and three encoders. One broken frame can be the most different
-one; the demo linter looks for those.
+`docs/progress.md` has more on why, and what it gives on ten tasks and three encoders.
 """
 
 from __future__ import annotations
@@ -53,17 +46,11 @@ def calibrate(
 ) -> Calibration:
     """Floor and temperature for `orca` and `orca_progress` from the distances between the demo's own frames.
 
-    Repeating frames does not change the result, the frame rate hardly; if all distances are c times as large,
-    so are floor and temperature.
-
     Args:
         demo_features: [J, D], at least two frames that differ.
         distance: "cosine" or "euclidean", as used for the cost matrix.
         rollout_costs: [T, J] each, without context: a few attempts against this demo, unlabelled, good or bad.
             Random actions will do. For a demo in whose very scene the learner acts, leave them out.
-
-    Returns:
-        Calibration(temperature, floor), which are equal.
 
     >>> demo = [[0.0], [1.0], [1.0], [1.0], [2.0]]
     >>> calibrate(demo, distance="euclidean")

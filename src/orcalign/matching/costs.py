@@ -43,12 +43,7 @@ def cosine(x: npt.ArrayLike, y: npt.ArrayLike) -> FloatArray:
 def euclidean(x: npt.ArrayLike, y: npt.ArrayLike) -> FloatArray:
     """Euclidean distances, from differences and not from squares, so that equal features are at 0.
 
-    Args:
-        x: [T, D] or [B, T, D] learner features.
-        y: [J, D] demo features.
-
-    Returns:
-        [T, J] or [B, T, J], in float32 if both are float32 and else in float64.
+    Shapes and dtypes as of `cosine`.
 
     >>> euclidean([[0.0, 0.0]], [[3.0, 4.0], [0.0, 0.0]]).tolist()
     [[5.0, 0.0]]
@@ -68,11 +63,7 @@ DISTANCES: dict[str, Callable[[npt.ArrayLike, npt.ArrayLike], FloatArray]] = {
 
 
 def distance(name: str) -> Callable[[npt.ArrayLike, npt.ArrayLike], FloatArray]:
-    """The distance of that name.
-
-    >>> distance("cosine") is cosine
-    True
-    """
+    """The distance of that name."""
     require("distance", name, tuple(DISTANCES))
     return DISTANCES[name]
 
@@ -86,19 +77,8 @@ def context(
         past:   out[t, j] = mean of cost[max(t-k, 0), max(j-k, 0)]     over k = 0 .. window-1
 
     `future` is what the paper ran. It looks ahead, so a reward from it is known only `window - 1` frames
-    later; `past` keeps a causal matcher causal.
+    later; `past` keeps a causal matcher causal. Cost and lengths are as in `orca`, and what comes out is like cost.
 
-    Args:
-        cost: [T, J] or [B, T, J], finite, not negative.
-        window: at least 1, which changes nothing.
-        direction: "future" or "past".
-        lengths: [B] rows of each episode, for a batch of unequal lengths.
-
-    Returns:
-        An array like cost.
-
-    >>> context([[0.0, 3.0], [3.0, 0.0]], window=2).tolist()
-    [[0.0, 1.5], [1.5, 0.0]]
     >>> context([[0.0, 3.0], [3.0, 0.0]], window=2, direction="past").tolist()
     [[0.0, 1.5], [1.5, 0.0]]
     """

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from orcalign.checks import require
 from orcalign.matching.match import FloatArray
 
 Path = tuple[tuple[int, int], ...]
@@ -38,8 +39,7 @@ class Counterexample:
         >>> COUNTEREXAMPLES["order"].cost("good")[0].tolist()
         [0.0, 2.0, 4.0, 2.0]
         """
-        if learner not in ("good", "bad"):
-            raise ValueError(f"learner is {learner!r}; it must be 'good' or 'bad'.")
+        require("learner", learner, ("good", "bad"))
         return manhattan(self.good if learner == "good" else self.bad, self.demo)
 
 

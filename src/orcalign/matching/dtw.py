@@ -39,10 +39,9 @@ def dtw(
     steps from the end is taken.
 
     Args:
-        cost: [T, J] or [B, T, J], finite, not negative.
+        cost, lengths: as in `orca`.
         normalise_rows: divide each row of the assignment by its sum, so that a learner frame matched with
             several demo frames is charged their mean instead of their sum.
-        lengths: [B] rows of each episode, for a batch of unequal lengths.
 
     Returns:
         DtwMatch: reward [T] (never above 0), assignment [T, J], path [L, 2], total_cost.
@@ -59,11 +58,9 @@ def dtw(
     reward = episodes.empty(columns=False)
     path = np.full((B, T + J - 1, 2), -1, np.int64)
     steps, total = np.zeros(B, np.int64), np.zeros(B, episodes.dtype)
-
-    def work(start: int, stop: int) -> None:
-        _dtw_episodes(episodes.cost, episodes.lengths, assignment, path, steps, total, start, stop)
-
-    for_chunks(B, 2 * B * T * J, work)
+    for_chunks(
+        B, 2 * B * T * J, _dtw_episodes, episodes.cost, episodes.lengths, assignment, path, steps, total
+    )
     rewards_of_plan(episodes.cost, episodes.lengths, normalise_rows, assignment, reward)
     unwrap = episodes.unwrap
     path = path if episodes.batched else path[:, : steps[0]]
@@ -109,10 +106,14 @@ def _stretch(cost: Any, D: Any, t: int, start: int, stop: int) -> None:
         start = 1
     left = D[t, start - 1]
     for j in range(start, stop):
-        above, corner = D[t - 1, j], D[t - 1, j - 1]
-        best = above if above < corner else corner
-        left = (left if left < best else best) + cost[t, j]
+        left = _least(left, D[t - 1, j], D[t - 1, j - 1]) + cost[t, j]
         D[t, j] = left
+
+
+@kernel
+def _least(left: Any, above: Any, corner: Any) -> Any:
+    best = above if above < corner else corner
+    return left if left < best else best
 
 
 @kernel
@@ -133,23 +134,17 @@ def _four_rows(cost: Any, D: Any, t: int) -> None:
     one = np.uintp(1)
     for step in range(1, J - 3):
         i = np.uintp(step)
-        best = c if c < c_ else c_
-        d = (d if d < best else best) + q3[i]
-        r3[i] = d
+        r3[i] = d = _least(d, c, c_) + q3[i]
         i += one
-        best = b if b < b_ else b_
-        c, c_ = (c if c < best else best) + q2[i], c
+        c, c_ = _least(c, b, b_) + q2[i], c
         r2[i] = c
         i += one
-        best = a if a < a_ else a_
-        b, b_ = (b if b < best else best) + q1[i], b
+        b, b_ = _least(b, a, a_) + q1[i], b
         r1[i] = b
         i += one
-        above = p[i]
-        best = above if above < p_ else p_
-        p_ = above
-        a, a_ = (a if a < best else best) + q0[i], a
+        a, a_ = _least(a, p[i], p_) + q0[i], a
         r0[i] = a
+        p_ = p[i]
     for r in range(1, LANES):
         _stretch(cost, D, t + r, J - r, J)
 
@@ -179,7 +174,6 @@ def _trace_back(D: Any, T: int, path: Any) -> int:
                 j -= 1
     shift = path.shape[0] - count
     for i in range(count):
-        path[i, 0], path[i, 1] = path[i + shift, 0], path[i + shift, 1]
-    for i in range(count, path.shape[0]):
-        path[i, 0], path[i, 1] = -1, -1
+        path[i] = path[i + shift]
+    path[count:] = -1
     return count

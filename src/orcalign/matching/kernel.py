@@ -1,15 +1,14 @@
 """How the kernels are compiled: once, cached on disk, without the GIL, and never in silence.
 
-Compiling takes a second or two per kernel and dtype the first time on a machine; later processes load
-the result from numba's cache. While a kernel is compiled one line on stderr says so, because a user who
-waits should know why. Set `ORCALIGN_QUIET=1` to keep it silent.
+Compiling takes a second or two per kernel and dtype the first time on a machine, and one line on stderr says so;
+`ORCALIGN_QUIET=1` keeps it silent.
 
-And exp(-x) for x >= 0 in a form that compilers turn into SIMD code. `math.exp` in a compiled loop is a library call
-per cell, which no compiler turns into vectors; and `np.exp` would need the matrix to be read and written twice more.
-This one is a few fused multiply-adds: x = k*ln2 + r with |r| <= ln2/2, e^r = 1 + r + r^2*q(r) with a polynomial q, and
-2^k put straight into the exponent bits. Error below 1.5 units in the last place (`tests/matching/test_exponential.py`
-measures it and derives the coefficients again). A value below the smallest normal number (about 2e-308, or 1e-38 in
-float32) is returned as 0: products with subnormal numbers are slow on most CPUs and mean nothing as a probability.
+And exp(x) for x <= 0 in a form that compilers turn into SIMD code, unlike `math.exp`, which is a library call per
+cell. It is a few fused multiply-adds: x = k*ln2 + r with |r| <= ln2/2, e^r = 1 + r + r^2*q(r) with a polynomial q,
+and 2^k put straight into the exponent bits. Error below 1.5 units in the last place
+(`tests/matching/test_exponential.py` measures it and derives the coefficients again). A value below the smallest
+normal number (about 2e-308, or 1e-38 in float32) is returned as 0: products with subnormal numbers are slow on most
+CPUs and mean nothing as a probability.
 """
 
 from __future__ import annotations
@@ -71,17 +70,11 @@ def bits(value: Any) -> Any:
     return value.view(np.uint32 if value.dtype == np.float32 else np.uint64)
 
 
-def _bits_32(value: Any) -> Any:
-    return np.float32(value).view(np.uint32)
-
-
-def _bits_64(value: Any) -> Any:
-    return np.float64(value).view(np.uint64)
-
-
 @overload(bits)
 def _bits_in_kernels(value: Any) -> Any:
-    return _bits_32 if value == types.float32 else _bits_64
+    if value == types.float32:
+        return lambda value: np.float32(value).view(np.uint32)
+    return lambda value: np.float64(value).view(np.uint64)
 
 
 @intrinsic

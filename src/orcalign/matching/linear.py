@@ -1,7 +1,7 @@
 """Matchers that solve nothing: each learner frame is assigned by a rule, in time linear in the matrix.
 
 They are the baselines that a cleverer method has to beat. In all of them the rows of the assignment sum to 1, and
-in all but `threshold` reward[t] = -sum_j assignment[t, j] * cost[t, j].
+in all but `threshold` reward[t] = -sum_j assignment[t, j] * cost[t, j]. Cost and lengths are as in `orca`.
 """
 
 from __future__ import annotations
@@ -21,12 +21,7 @@ from orcalign.matching.transport import rewards_of_plan
 def final_frame(cost: npt.ArrayLike, *, lengths: npt.ArrayLike | None = None) -> Match:
     """Every learner frame is matched with the demo's last: a goal image, and no way to it. Causal.
 
-    Args:
-        cost: [T, J] or [B, T, J], finite, not negative.
-        lengths: [B] rows of each episode, for a batch of unequal lengths.
-
-    Returns:
-        Match: reward [T] = -cost[t, J-1], assignment [T, J].
+    Of `cost` [T, J] or [B, T, J] it gives reward [T] = -cost[t, J-1], assignment [T, J].
 
     >>> final_frame([[1.0, 2.0], [1.0, 0.5]]).reward.tolist()
     [-2.0, -0.5]
@@ -40,14 +35,8 @@ def final_frame(cost: npt.ArrayLike, *, lengths: npt.ArrayLike | None = None) ->
 def even(cost: npt.ArrayLike, *, lengths: npt.ArrayLike | None = None) -> Match:
     """Every learner frame is matched with all demo frames alike: what `ot` becomes for a large epsilon. Causal.
 
-    With cosine distances of some tenths and the paper's epsilon of 1, OT is not far from it.
-
-    Args:
-        cost: [T, J] or [B, T, J], finite, not negative.
-        lengths: [B] rows of each episode, for a batch of unequal lengths.
-
-    Returns:
-        Match: reward [T] = minus the mean of the row, assignment [T, J] = 1/J.
+    Of `cost` [T, J] or [B, T, J] it gives reward [T] = minus the mean of the row, assignment [T, J] = 1/J. With cosine
+    distances of some tenths and the paper's epsilon of 1, OT is not far from it.
 
     >>> even([[1.0, 2.0], [1.0, 0.0]]).reward.tolist()
     [-1.5, -0.5]
@@ -59,19 +48,12 @@ def even(cost: npt.ArrayLike, *, lengths: npt.ArrayLike | None = None) -> Match:
 def nearest(cost: npt.ArrayLike, *, lengths: npt.ArrayLike | None = None) -> Match:
     """Every learner frame is matched with the closest demo frame, whatever its time. Causal.
 
-    Args:
-        cost: [T, J] or [B, T, J], finite, not negative.
-        lengths: [B] rows of each episode, for a batch of unequal lengths.
-
-    Returns:
-        Match: reward [T] = minus the least cost of the row, assignment [T, J] one-hot (the first of equals).
+    Of `cost` [T, J] or [B, T, J] it gives reward [T] = minus the least of the row, assignment [T, J] one-hot (the first
+    of equals). It is the minimum distance of Dong et al., "Is Optimal Transport Necessary for Inverse Reinforcement
+    Learning?", 2025.
 
     >>> nearest([[1.0, 2.0], [1.0, 0.5]]).reward.tolist()
     [-1.0, -0.5]
-
-    Reference:
-        Dong et al., "Is Optimal Transport Necessary for Inverse Reinforcement Learning?", 2025 (minimum
-        distance).
     """
     episodes = as_valid_episodes(cost, lengths)
     B, T, J = episodes.cost.shape
@@ -84,21 +66,11 @@ def segment(cost: npt.ArrayLike, *, lengths: npt.ArrayLike | None = None) -> Mat
 
     The episode's time is cut into equal shares, one for each demo frame or, where the learner has fewer
     frames, the demo's time into one for each of those: learner frame t may be matched with the demo frames
-    from floor(t J / T) to ceil((t+1) J / T) - 1. Not causal: it needs to know T.
-
-    Args:
-        cost: [T, J] or [B, T, J], finite, not negative.
-        lengths: [B] rows of each episode, for a batch of unequal lengths.
-
-    Returns:
-        Match: reward [T], assignment [T, J] one-hot (the first of equals).
+    from floor(t J / T) to ceil((t+1) J / T) - 1. Not causal: it needs to know T. Returns and reference as of `nearest`,
+    where it is called segment matching.
 
     >>> segment([[3.0, 1.0, 0.0, 0.0], [0.0, 0.0, 4.0, 2.0]]).reward.tolist()
     [-1.0, -2.0]
-
-    Reference:
-        Dong et al., "Is Optimal Transport Necessary for Inverse Reinforcement Learning?", 2025 (segment
-        matching).
     """
     episodes = as_valid_episodes(cost, lengths)
     B, T, J = episodes.cost.shape
@@ -134,11 +106,8 @@ def threshold(
     g is the subgoal followed, at first 0. Causal: row t depends on rows up to t only.
 
     Args:
-        cost: [T, J] or [B, T, J], finite, not negative.
+        cost, temperature, floor, lengths: as in `orca`.
         threshold: between 0 and 1, both excluded; the paper has 0.9 for Meta-world and 0.7 for Humanoid.
-        temperature: above 0; 1 is the paper.
-        floor: distance below which a frame counts as occupied; 0 is the paper.
-        lengths: [B] rows of each episode, for a batch of unequal lengths.
 
     Returns:
         ThresholdMatch: reward [T] in [0, 1], assignment [T, J] one-hot, subgoal [T].
@@ -151,25 +120,15 @@ def threshold(
     """
     level = require_number(threshold, "threshold", above=0)
     if level >= 1:
-        raise ValueError(
-            f"threshold is {threshold!r}; it must be below 1, or no subgoal would ever be passed."
-        )
+        raise ValueError(f"threshold is {level}; it must be below 1, or no subgoal would ever be passed.")
     temperature = require_number(temperature, "temperature", above=0)
     floor = require_number(floor, "floor", at_least=0)
     episodes = as_valid_episodes(cost, lengths)
     real = episodes.dtype.type
     assignment, reward = np.zeros(episodes.cost.shape, episodes.dtype), episodes.empty(columns=False)
     subgoal = np.full(episodes.cost.shape[:2], -1, np.int64)
-    _threshold_episodes(
-        episodes.cost,
-        episodes.lengths,
-        real(level),
-        real(1 / temperature),
-        real(floor),
-        assignment,
-        reward,
-        subgoal,
-    )
+    settings = real(level), real(1 / temperature), real(floor)
+    _threshold_episodes(episodes.cost, episodes.lengths, *settings, assignment, reward, subgoal)
     return ThresholdMatch(episodes.unwrap(reward), episodes.unwrap(assignment), episodes.unwrap(subgoal))
 
 
@@ -200,14 +159,7 @@ def _mark_nearest(cost: Any, lengths: Any, lo: Any, hi: Any, assignment: Any) ->
 
 @kernel
 def _threshold_episodes(
-    cost: Any,
-    lengths: Any,
-    level: Any,
-    inverse: Any,
-    floor: Any,
-    assignment: Any,
-    reward: Any,
-    subgoal: Any,
+    cost: Any, lengths: Any, level: Any, inverse: Any, floor: Any, assignment: Any, reward: Any, subgoal: Any
 ) -> None:
     B, _, J = cost.shape
     real = cost.dtype.type

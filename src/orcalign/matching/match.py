@@ -46,9 +46,7 @@ class Episodes(NamedTuple):
     def empty(self, *, columns: bool) -> FloatArray:
         """Room for [B, T, J] or [B, T] numbers; zero where a batch has rows beyond an episode's length."""
         shape = self.cost.shape if columns else self.cost.shape[:2]
-        if self.batched:
-            return np.zeros(shape, self.cost.dtype)
-        return np.empty(shape, self.cost.dtype)
+        return (np.zeros if self.batched else np.empty)(shape, self.cost.dtype)
 
     def unwrap(self, array: npt.NDArray[Any]) -> Any:
         """Take the batch axis off again if the caller gave none."""
@@ -56,11 +54,7 @@ class Episodes(NamedTuple):
 
 
 def as_float_array(values: npt.ArrayLike, name: str) -> FloatArray:
-    """Check that `values` is a float32 or float64 array, or integers, which become float64.
-
-    >>> as_float_array([[1, 2]], "cost").dtype
-    dtype('float64')
-    """
+    """Check that `values` is a float32 or float64 array, or integers, which become float64."""
     try:
         array = np.asarray(values)
     except ValueError as error:
@@ -89,21 +83,17 @@ def as_episodes(cost: npt.ArrayLike, lengths: npt.ArrayLike | None = None) -> Ep
     if array.size == 0:
         raise ValueError(f"cost has shape {array.shape}; every axis needs at least one entry.")
     batched = array.ndim == 3
+    if not batched and lengths is not None:
+        raise ValueError("lengths goes with a batch [B, T, J]; for one episode cut the cost matrix instead.")
     block = array if batched else array[None]
     if not block.flags.c_contiguous:
         block = np.ascontiguousarray(block)
-    if not batched:
-        if lengths is not None:
-            raise ValueError(
-                "lengths goes with a batch [B, T, J]; for one episode cut the cost matrix instead."
-            )
-        return Episodes(block, np.array([block.shape[1]]), batched)
     return Episodes(block, _as_lengths(lengths, block.shape[0], block.shape[1]), batched)
 
 
 def _as_lengths(lengths: npt.ArrayLike | None, B: int, T: int) -> IntArray:
     if lengths is None:
-        return np.full(B, T, np.int64)
+        return np.array([T] * B)
     array = np.asarray(lengths)
     if array.shape != (B,) or array.dtype.kind not in "iu":
         raise ValueError(

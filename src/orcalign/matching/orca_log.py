@@ -39,18 +39,12 @@ def orca_log(
         reward[t]     = exp(log_reward[t] / J)
 
     The reward is the J-th root of ORCA's: the geometric mean of the occupancies along the best alignment.
-    A root keeps the order of any two trajectories, but not the size of their difference.
-
-    When to use which: `orca` is the paper's reward and the one to train with while its values are in a
-    useful range, which is up to some hundred demo frames. With J frames at a typical excess e over the
-    floor it is about exp(-J e / temperature): at e = 0.1, temperature 1 and J = 1000 already 4e-44, and
-    0 in float64 beyond J e / temperature = 708. From there on only `orca_log` tells trajectories apart.
+    A root keeps the order of any two trajectories, but not the size of their difference. To be used from where
+    `orca`, the paper's reward, is too small: with J frames at a typical excess e over the floor that is about
+    exp(-J e / temperature), 0 in float64 beyond J e / temperature = 708.
 
     Args:
-        cost: [T, J] or [B, T, J], finite, not negative.
-        temperature: above 0.
-        floor: distance below which a frame counts as occupied.
-        lengths: [B] rows of each episode, for a batch of unequal lengths.
+        cost, temperature, floor, lengths: as in `orca`.
 
     Returns:
         OrcaLogMatch: reward [T] in (0, 1], assignment [T, J] = C ** (1/J), log_coverage, log_reward.
@@ -69,13 +63,11 @@ def orca_log(
     episodes = as_valid_episodes(cost, lengths)
     B, T, J = episodes.cost.shape
     real = episodes.dtype.type
-    inverse, low = real(1.0 / temperature), real(floor)
     logs, log_reward = episodes.empty(columns=True), episodes.empty(columns=False)
-
-    def work(start: int, stop: int) -> None:
-        log_coverage_episodes(episodes.cost, episodes.lengths, inverse, low, logs, log_reward, start, stop)
-
-    for_chunks(B, B * T * J, work)
+    settings = real(1.0 / temperature), real(floor)
+    for_chunks(
+        B, B * T * J, log_coverage_episodes, episodes.cost, episodes.lengths, *settings, logs, log_reward
+    )
     reward, root = np.exp(log_reward / real(J)), np.exp(logs / real(J))
     for b, length in enumerate(episodes.lengths.tolist()):
         if length < T:

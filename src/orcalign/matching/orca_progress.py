@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, NamedTuple, final
+from typing import Any, final
 
 import numpy as np
 import numpy.typing as npt
@@ -45,49 +45,26 @@ def along_path(between: npt.ArrayLike) -> FloatArray:
     return steps / total if total > 0 else np.full(len(steps), 1 / len(steps))
 
 
-class LastFrame(NamedTuple):
-    """The demo's last frame, held to more than the others: no floor, and a share of their temperature.
+def sharpen_last(cost: npt.ArrayLike, name: str, floor: float, share: float) -> FloatArray:
+    """Costs [..., J] that hold the demo's last frame to more: no floor, and a share of the others' temperature.
 
-    Its costs are rewritten so that the common floor and temperature give P = exp(-cost / (share * temperature)).
+    Its costs are rewritten so that the common floor and temperature give P = exp(-cost / (share * temperature)). What
+    is no cost stays as it is, to be refused.
+
+    >>> sharpen_last([0.2, 0.2], "cost", floor=0.1, share=0.5).round(3).tolist()
+    [0.2, 0.5]
     """
-
-    floor: float
-    share: float
-
-    @classmethod
-    def of(cls, floor: float, last: float | None) -> LastFrame | None:
-        """Check the settings; None if the last frame is one as any other.
-
-        >>> LastFrame.of(0.1, 0)
-        Traceback (most recent call last):
-            ...
-        ValueError: last is 0; it must be a finite number above 0.
-        """
-        if last is None:
-            return None
-        return cls(require_number(floor, "floor", at_least=0), require_number(last, "last", above=0))
-
-    def __call__(self, cost: npt.ArrayLike, name: str) -> FloatArray:
-        """Costs [..., J] with those of the last frame rewritten; what is no cost stays as it is, to be refused.
-
-        >>> LastFrame(0.1, 0.5)([0.2, 0.2], "cost").round(3).tolist()
-        [0.2, 0.5]
-        """
-        costs: FloatArray = as_float_array(cost, name).copy()
-        if costs.ndim and costs.shape[-1]:
-            end = costs[..., -1]
-            with np.errstate(over="ignore", invalid="ignore"):
-                own = np.minimum(self.floor + end / self.share, np.finfo(costs.dtype).max)
-            costs[..., -1] = np.where((end >= 0) & np.isfinite(end), own, end)
-        return costs
+    costs: FloatArray = as_float_array(cost, name).copy()
+    if costs.ndim and costs.shape[-1]:
+        end = costs[..., -1]
+        with np.errstate(over="ignore", invalid="ignore"):
+            own = np.minimum(floor + end / share, np.finfo(costs.dtype).max)
+        costs[..., -1] = np.where((end >= 0) & np.isfinite(end), own, end)
+    return costs
 
 
 def check_worth(worth: npt.ArrayLike, num_frames: int) -> FloatArray:
-    """Shares [J] in float64 that sum to 1.
-
-    >>> check_worth([1, 3], 2).tolist()
-    [0.25, 0.75]
-    """
+    """Shares [J] in float64 that sum to 1."""
     array = as_float_array(worth, "worth").astype(np.float64)
     if array.shape != (num_frames,):
         raise ValueError(
@@ -119,7 +96,7 @@ def orca_progress(
     *,
     lengths: npt.ArrayLike | None = None,
 ) -> OrcaProgressMatch:
-    """ORCA's reward plus a weight times the increase of ordered progress.
+    """ORCA's reward plus a weight times the increase of ordered progress; `OrcaProgressTracker` has it frame by frame.
 
         P, C, orca[t]  as in `orca`
         phi[t]       = mean of C[t, j] over j < J-1  (J = 1: C[t, 0]),  phi[-1] = 0
@@ -127,21 +104,16 @@ def orca_progress(
         reward[t]    = orca[t] + weight * (phi[t] - phi[t-1])
 
     With phi in [0, 1] never falling the reward is in [0, weight + 1], and its progress terms sum to
-    weight * phi[T-1], however the episode ends.
-
-    Causal: row t depends on rows up to t only. O(T J), one pass of ORCA's kernel. `docs/progress.md` says what
-    holds for it and what does not.
+    weight * phi[T-1], however the episode ends. Causal. `docs/progress.md` says what holds for it and what does not.
 
     Args:
-        cost: [T, J] or [B, T, J], finite, not negative.
-        temperature: above 0. Made for a calibrated one: `orca_progress(cost, **calibrate(features)._asdict())`.
-        floor: distance below which a frame counts as occupied.
+        cost, lengths: as in `orca`.
+        temperature, floor: as in `orca`; made for those of `calibrate`.
         weight: at least 0: what the whole of progress is worth, in steps spent in the demo's last frame.
         worth: [J] what covering each demo frame is worth, in any unit, as `along_path` has it; left out, all but the
             last alike.
         last: above 0: the temperature of the demo's last frame as a share of the others', which then has no floor, so
             that coming nearer to it always pays; left out, it is a frame as any other.
-        lengths: [B] rows of each episode, for a batch of unequal lengths.
 
     Returns:
         OrcaProgressMatch: reward [T], assignment [T, J] = C, progress [T], orca_reward [T].
@@ -155,20 +127,17 @@ def orca_progress(
         >>> orca_progress(cost, temperature=0.1, worth=[0, 1, 3]).reward.round(3).tolist()
         [0.0, 2.5, 8.5]
 
-        Near the last frame: within the floor all is one, but for a last frame that has none:
+        Within the floor of 0.4 all would be one, but for a last frame that has none:
 
         >>> near = np.array([[0.0, 9.0], [9.0, 0.3], [9.0, 0.1]])
-        >>> orca_progress(near, 0.4, 0.4, weight=0).reward.round(3).tolist()
-        [0.0, 1.0, 1.0]
         >>> orca_progress(near, 0.4, 0.4, weight=0, last=0.5).reward.round(3).tolist()
         [0.0, 0.223, 0.607]
-
-    See also:
-        `OrcaProgressTracker` for one frame at a time.
     """
     weight = require_number(weight, "weight", at_least=0)
-    own = LastFrame.of(floor, last)
-    match = orca(cost if own is None else own(cost, "cost"), temperature, floor, lengths=lengths)
+    if last is not None:
+        floor = require_number(floor, "floor", at_least=0)
+        cost = sharpen_last(cost, "cost", floor, require_number(last, "last", above=0))
+    match = orca(cost, temperature, floor, lengths=lengths)
     phi = match.progress
     if worth is not None:
         J = match.assignment.shape[-1]

@@ -64,12 +64,8 @@ def pool_rewards(rewards: FloatArray, how: str = "max") -> tuple[FloatArray, Int
 
     Rows beyond an episode's length, which are 0 with every demo, stay 0.
 
-    Args:
-        rewards: [K, ..., T].
-        how: "max" or "best", as in `pool`; `require_pool` says which a matcher allows.
-
-    Returns:
-        reward [..., T], demo [..., T] that it comes from, best [...]: the demo with the highest sum.
+    Returns reward [..., T], demo [..., T] that it comes from, best [...]: the demo with the highest sum. `how` is as in
+    `pool`.
 
     >>> reward, demo, best = pool_rewards(np.array([[[1.0, 5.0], [0.0, 0.0]], [[2.0, 2.0], [3.0, 0.0]]]))
     >>> reward.tolist(), demo.tolist(), best.tolist()

@@ -40,19 +40,9 @@ class Matcher:
 MATCHERS: dict[str, Matcher] = {
     matcher.name: matcher
     for matcher in (
-        Matcher(
-            "orca", orca, True, "ordered coverage: all frames before the last covered in order, the last now"
-        ),
-        Matcher(
-            "orca_log", orca_log, True, "ordered coverage in the log domain, for demos of many hundred frames"
-        ),
-        Matcher(
-            "orca_progress",
-            orca_progress,
-            True,
-            "ordered coverage paid as it grows: orca plus a weight times the increase of progress",
-            pools=("best",),
-        ),
+        Matcher("orca", orca, True, "ordered coverage: all frames before the last in order, the last now"),
+        Matcher("orca_log", orca_log, True, "ordered coverage in the log domain, for very long demos"),
+        Matcher("orca_progress", orca_progress, True, "orca plus the increase of progress", pools=("best",)),
         Matcher("ot", ot, False, "optimal transport over all pairs of frames"),
         Matcher("temporal_ot", temporal_ot, False, "optimal transport inside a band around the diagonal"),
         Matcher("dtw", dtw, False, "dynamic time warping, the cheapest path"),

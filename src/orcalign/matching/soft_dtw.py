@@ -37,9 +37,8 @@ def soft_dtw(
     For gamma towards 0 it becomes `dtw` where the cheapest path is the only one. Not causal.
 
     Args:
-        cost: [T, J] or [B, T, J], finite, not negative.
+        cost, lengths: as in `orca`.
         gamma: above 0; how much dearer paths count.
-        lengths: [B] rows of each episode, for a batch of unequal lengths.
 
     Returns:
         SoftDtwMatch: reward [T] (never above 0), assignment [T, J] in [0, 1], value.
@@ -58,12 +57,8 @@ def soft_dtw(
     B, T, J = episodes.cost.shape
     assignment, reward = episodes.empty(columns=True), episodes.empty(columns=False)
     value = np.zeros(B, episodes.dtype)
-    softness = episodes.dtype.type(gamma)
-
-    def work(start: int, stop: int) -> None:
-        _soft_dtw_episodes(episodes.cost, episodes.lengths, softness, assignment, value, start, stop)
-
-    for_chunks(B, 20 * B * T * J, work)
+    arguments = (episodes.cost, episodes.lengths, episodes.dtype.type(gamma), assignment, value)
+    for_chunks(B, 20 * B * T * J, _soft_dtw_episodes, *arguments)
     rewards_of_plan(episodes.cost, episodes.lengths, False, assignment, reward)
     return SoftDtwMatch(episodes.unwrap(reward), episodes.unwrap(assignment), episodes.unwrap(value))
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from typing import TypeVar
+from typing import Any, TypeVar
 
 R = TypeVar("R")
 
@@ -27,8 +27,8 @@ def cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def for_chunks(count: int, work: int, call: Callable[[int, int], R]) -> list[R]:
-    """Run call(start, stop) over 0..count in as many threads as `work` cell updates are worth.
+def for_chunks(count: int, work: int, call: Callable[..., R], *arguments: Any) -> list[R]:
+    """Run call(*arguments, start, stop) over 0..count in as many threads as `work` cell updates are worth.
 
     Returns what the calls returned, in order; an error in one of them is raised here.
 
@@ -37,10 +37,10 @@ def for_chunks(count: int, work: int, call: Callable[[int, int], R]) -> list[R]:
     """
     parts = 1 if count == 1 or work < 2 * MIN_WORK else min(count, cores(), work // MIN_WORK)
     if parts == 1:
-        return [call(0, count)]
+        return [call(*arguments, 0, count)]
     bounds = [count * i // parts for i in range(parts + 1)]
-    futures = [_threads().submit(call, bounds[i], bounds[i + 1]) for i in range(1, parts)]
-    first = call(bounds[0], bounds[1])
+    futures = [_threads().submit(call, *arguments, bounds[i], bounds[i + 1]) for i in range(1, parts)]
+    first = call(*arguments, bounds[0], bounds[1])
     return [first, *(future.result() for future in futures)]
 
 

@@ -11,7 +11,7 @@ import numpy.typing as npt
 from orcalign.checks import require_count, require_number
 from orcalign.matching.match import FloatArray, as_float_array
 from orcalign.matching.orca import orca_buffers, orca_rows
-from orcalign.matching.orca_progress import LastFrame, check_worth, weighted
+from orcalign.matching.orca_progress import check_worth, sharpen_last, weighted
 
 
 class OrcaTracker:
@@ -22,8 +22,7 @@ class OrcaTracker:
 
     Args:
         num_frames: J, the number of demo frames.
-        temperature: above 0, as in `orca`.
-        floor: at least 0, as in `orca`.
+        temperature, floor: as in `orca`.
 
     Example:
         >>> tracker = OrcaTracker(num_frames=2)
@@ -40,37 +39,22 @@ class OrcaTracker:
         self.temperature = require_number(temperature, "temperature", above=0)
         self.floor = require_number(floor, "floor", at_least=0)
         self.frames_seen = 0
-        self._inverse = 1.0 / self.temperature
-        self._row = np.zeros((1, self.num_frames))
-        self._state, self._occupancy, self._block = orca_buffers(self._row[0])
-        self._coverage = np.zeros((1, self.num_frames))
-        self._reward = np.zeros(1)
-        self._progress = np.zeros(1)
+        self._row, self._coverage = np.zeros((1, self.num_frames)), np.zeros((1, self.num_frames))
+        self._state, occupancy, block = orca_buffers(self._row[0])
+        self._reward, self._progress = np.zeros(1), np.zeros(1)
+        buffers = (self._state, occupancy, block, self._coverage, self._reward, self._progress)
+        self._arguments = (self._row, 1.0 / self.temperature, self.floor, *buffers)
 
     def push(self, cost_row: npt.ArrayLike) -> float:
         """Take the costs [J] of the next learner frame and return its reward.
 
         A row that is not valid raises ValueError and changes nothing.
         """
-        row = self._row
         try:
-            row[0] = cost_row
+            self._row[0] = cost_row
         except (TypeError, ValueError):
             self._refuse(cost_row)
-        if np.shape(cost_row) != (self.num_frames,):
-            self._refuse(cost_row)
-        valid = orca_rows(
-            row,
-            self._inverse,
-            self.floor,
-            self._state,
-            self._occupancy,
-            self._block,
-            self._coverage,
-            self._reward,
-            self._progress,
-        )
-        if not valid:
+        if np.shape(cost_row) != (self.num_frames,) or not orca_rows(*self._arguments):
             self._refuse(cost_row)
         self.frames_seen += 1
         return self._reward.item()
@@ -116,11 +100,7 @@ class OrcaProgressTracker(OrcaTracker):
 
     Args:
         num_frames: J, the number of demo frames.
-        temperature: above 0.
-        floor: at least 0.
-        weight: at least 0, as in `orca_progress`.
-        worth: [J] as in `orca_progress`.
-        last: as in `orca_progress`.
+        temperature, floor, weight, worth, last: as in `orca_progress`.
 
     Example:
         >>> tracker = OrcaProgressTracker(num_frames=2, weight=3.0)
@@ -142,13 +122,14 @@ class OrcaProgressTracker(OrcaTracker):
         super().__init__(num_frames, temperature, floor)
         self._weight = require_number(weight, "weight", at_least=0)
         self._shares = None if worth is None else check_worth(worth, num_frames)
-        self._last = LastFrame.of(floor, last)
+        self._last = None if last is None else require_number(last, "last", above=0)
 
     def push(self, cost_row: npt.ArrayLike) -> float:
         """Take the costs [J] of the next learner frame and return its reward; a bad row changes nothing."""
         before = self.progress
-        reward = super().push(cost_row if self._last is None else self._last(cost_row, "cost_row"))
-        return reward + self._weight * (self.progress - before)
+        if self._last is not None:
+            cost_row = sharpen_last(cost_row, "cost_row", self.floor, self._last)
+        return super().push(cost_row) + self._weight * (self.progress - before)
 
     @property
     def progress(self) -> float:

@@ -5,6 +5,7 @@ Every failure inside the codec library comes out as one ValueError whose text st
 
 import contextlib
 import functools
+import itertools
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -17,7 +18,7 @@ from orcalign.video.picture import Turn, check_area, to_rgb, turn_of
 from orcalign.video.timeline import Shown, Source, VideoOptions
 
 if TYPE_CHECKING:
-    from av import Packet, VideoCodecContext, VideoFrame, VideoStream
+    from av import VideoCodecContext, VideoFrame, VideoStream
     from av.container import InputContainer
 
 # Seeking needs a sound index; below this many seconds decoding from the beginning is as fast.
@@ -34,24 +35,20 @@ _COARSEST_ROUNDING = 0.0101
 def open_video(path: Path, options: VideoOptions) -> Source:
     """Open a video file; its frames are decoded while they are asked for, one at a time."""
     container, stream = open_stream(path)
-    width, height = stream.codec_context.width, stream.codec_context.height
-    rate = float(stream.average_rate) if stream.average_rate else None
-    tick = float(stream.time_base) if stream.time_base else 0.0
-    duration = own_seconds(container, stream)
-    if duration is None and container.duration:
-        duration = container.duration / 1e6
-    claims = stream.frames or None
-    container.close()
-    check_area(width, height, str(path))
-    return Source(
-        name=str(path),
-        shown=lambda start: _shown(path, start, options),
-        rate=rate,
-        duration=duration if duration and duration > 0 else None,
-        count=claims,
-        slack=(tick / 2 if tick <= _COARSEST_ROUNDING else 0.0) + 1e-9,
-        height_width=(height, width),
-    )
+    with container:
+        check_area(stream.codec_context.width, stream.codec_context.height, str(path))
+        tick = float(stream.time_base) if stream.time_base else 0.0
+        duration = own_seconds(container, stream)
+        if duration is None and container.duration:
+            duration = container.duration / 1e6
+        return Source(
+            name=str(path),
+            shown=lambda start: _shown(path, start, options),
+            rate=float(stream.average_rate) if stream.average_rate else None,
+            duration=duration if duration and duration > 0 else None,
+            count=stream.frames or None,
+            slack=(tick / 2 if tick <= _COARSEST_ROUNDING else 0.0) + 1e-9,
+        )
 
 
 def _shown(path: Path, start: float, options: VideoOptions) -> Iterator[Shown]:
@@ -140,18 +137,28 @@ def _frames(
     good, damage, ends = 0, None, None
     packets = container.demux(stream)
     while damage is None:
-        packet, damage = _next_packet(packets)
-        if damage is None and packet is None:
-            break
-        frames: list[VideoFrame] = []
-        if damage is None:
-            frames, damage = _decode(decoder, packet)
+        packet, frames = None, []
+        try:
+            packet = next(packets, None)
+            if packet is None:
+                break
+            if packet.is_corrupt:
+                damage = "an incomplete packet"
+            else:
+                frames = decoder.decode(packet)
+        except EOFError as error:
+            if packet is None:
+                damage = _reason(error)  # else the flush packet came twice
+        except Exception as error:
+            damage = _reason(error)
         for frame in frames:
             if frame.is_corrupt:
                 damage = "a frame with decoding errors"
                 break
             good += 1
-            ends = _end(frame)
+            ends = None
+            if frame.pts is not None and frame.time_base:
+                ends = float((frame.pts + (frame.duration or 0)) * frame.time_base)
             yield frame
         if damage and good == 0 and allow_truncated and packet is not None and packet.size:
             damage = None  # recordings that start in mid-stream become sound at the next key frame
@@ -168,10 +175,8 @@ def _frames(
         )
 
 
-def _end(frame: "VideoFrame") -> float | None:
-    if frame.pts is None or not frame.time_base:
-        return None
-    return float((frame.pts + (frame.duration or 0)) * frame.time_base)
+def _reason(error: Exception) -> str:
+    return (getattr(error, "strerror", None) or str(error) or type(error).__name__).lower()
 
 
 def _shortfall(
@@ -191,34 +196,6 @@ def _shortfall(
     return None
 
 
-def _next_packet(packets: "Iterator[Packet[VideoStream]]") -> "tuple[Packet[VideoStream] | None, str | None]":
-    try:
-        packet = next(packets, None)
-    except Exception as error:
-        return None, _reason(error)
-    if packet is not None and packet.is_corrupt:
-        return packet, "an incomplete packet"
-    return packet, None
-
-
-def _decode(
-    decoder: "VideoCodecContext", packet: "Packet[VideoStream] | None"
-) -> "tuple[list[VideoFrame], str | None]":
-    try:
-        return decoder.decode(packet), None
-    except EOFError:  # the flush packet came twice
-        return [], None
-    except Exception as error:
-        return [], _reason(error)
-
-
 def _drain(decoder: "VideoCodecContext") -> "Iterator[VideoFrame]":
     with contextlib.suppress(Exception):
-        for frame in decoder.decode(None):
-            if frame.is_corrupt:
-                return
-            yield frame
-
-
-def _reason(error: Exception) -> str:
-    return (getattr(error, "strerror", None) or str(error) or type(error).__name__).lower()
+        yield from itertools.takewhile(lambda frame: not frame.is_corrupt, decoder.decode(None))

@@ -77,25 +77,21 @@ class Demo:
                 f"Demo frames have type {frames.dtype} and shape {list(frames.shape)}; "
                 "they must be uint8 [J,H,W,3] with at least one frame."
             )
-        object.__setattr__(self, "frames", frames)
         check_rate(self.fps)
-        object.__setattr__(self, "fps", float(self.fps))
         require("render", self.render, get_args(Render))
-        if not self.indices and not self.original_length:
-            whole = identity(len(frames))
-        else:
-            whole = Warp(self.indices, self.original_length)
+        own = not self.indices and not self.original_length
+        whole = identity(len(frames)) if own else self.index_map
         if len(whole) != len(frames):
             raise ValueError(
                 f"The demo has {len(frames)} frames but {len(whole)} indices; give one for each frame."
             )
-        object.__setattr__(self, "indices", whole.indices)
-        object.__setattr__(self, "original_length", whole.source_length)
         try:
             extra = json.loads(json.dumps(self.extra, allow_nan=False))
         except (TypeError, ValueError) as error:
             raise ValueError(f"Demo extra cannot be stored as JSON ({error}); use plain values.") from error
-        object.__setattr__(self, "extra", extra)
+        # Frozen for everybody else: here, what was given takes its stored form.
+        vars(self).update(frames=frames, fps=float(self.fps), extra=extra)
+        vars(self).update(indices=whole.indices, original_length=whole.source_length)
 
     def __len__(self) -> int:
         return len(self.frames)
@@ -108,11 +104,7 @@ class Demo:
     @property
     def sha256(self) -> str:
         """Hash of frames, shape and index map: what a reward depends on, and nothing else."""
-        head = {
-            "indices": list(self.indices),
-            "original_length": self.original_length,
-            "shape": list(self.frames.shape),
-        }
+        head = {"indices": self.indices, "original_length": self.original_length, "shape": self.frames.shape}
         digest = hashlib.sha256(json.dumps(head, sort_keys=True).encode())
         digest.update(self.frames.data)
         return digest.hexdigest()
@@ -158,18 +150,17 @@ class Demo:
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> "Demo":
         """Read a demo folder and check its version and content."""
-        folder = Path(path)
-        manifest = read_manifest(folder)
-        name = str(folder)
-        clip = read_video(frames_file(folder), _NO_LIMIT)
+        folder, name = Path(path), os.fspath(path)
+        manifest = _read_manifest(folder)
+        if not (folder / FRAMES).is_file():
+            raise FileNotFoundError(f"Demo {name!r} lacks its {FRAMES}; restore it or save the demo again.")
+        clip = read_video(folder / FRAMES, _NO_LIMIT)
         try:
             demo = cls(clip.frames, **{name: manifest[name] for name in _STORED})
         except KeyError as error:
-            raise ValueError(
-                f"Demo {name!r}: {MANIFEST} lacks the entry {error}; save the demo again."
-            ) from error
+            raise ValueError(f"Demo {name!r}: {MANIFEST} lacks the entry {error}; save it again.") from error
         except (TypeError, ValueError) as error:
-            raise ValueError(f"Demo {name!r}: {MANIFEST} is wrong ({error}) Save the demo again.") from error
+            raise ValueError(f"Demo {name!r}: {MANIFEST} is wrong ({error}) Save it again.") from error
         if demo.sha256 != manifest.get("sha256"):
             raise ValueError(
                 f"Demo {name!r} was changed after it was saved: its frames or index map do not match the "
@@ -218,17 +209,7 @@ def check_target(target: Path, overwrite: bool) -> None:
         )
 
 
-def frames_file(folder: Path) -> Path:
-    """The stored frames of a demo folder."""
-    file = folder / FRAMES
-    if not file.is_file():
-        raise FileNotFoundError(
-            f"Demo {str(folder)!r} lacks its {FRAMES}; restore it or save the demo again."
-        )
-    return file
-
-
-def read_manifest(folder: Path) -> dict[str, Any]:
+def _read_manifest(folder: Path) -> dict[str, Any]:
     """The manifest of a demo folder, of the right format and version."""
     name = str(folder)
     if not folder.exists():

@@ -29,15 +29,8 @@ def open_stream(path: Path) -> tuple["InputContainer", "VideoStream"]:
     if path.stat().st_size == 0:
         raise ValueError(f"{name!r} is empty (0 bytes); record or download it again.")
     try:
-        container = av.open(
-            f"file:{path.absolute()}",
-            mode="r",
-            container_options={
-                "format_whitelist": f"{_VIDEO_FORMATS},{_AUDIO_FORMATS}",
-                "protocol_whitelist": "file",
-            },
-            metadata_errors="replace",
-        )
+        only = {"format_whitelist": f"{_VIDEO_FORMATS},{_AUDIO_FORMATS}", "protocol_whitelist": "file"}
+        container = av.open(f"file:{path.absolute()}", container_options=only, metadata_errors="replace")
     # PyAV raises its own family, but also bare ValueError and RuntimeError: none may leak.
     except Exception as error:
         lost = missing_bytes(path)
@@ -89,7 +82,8 @@ def missing_bytes(path: Path) -> int:
         elif head[:4] == b"RIFF":
             end = _riff_end(file, size)
         elif head[:4] == b"GIF8":
-            end = _gif_end(file, size)
+            file.seek(max(0, size - 64))
+            end = size + (not file.read().rstrip(b"\0").endswith(b";"))
         else:
             end = 0
     return max(0, end - size)
@@ -150,8 +144,3 @@ def _riff_end(file: BinaryIO, size: int) -> int:
         position += 8 + length + length % 2
     # The padding byte after an odd chunk is often left out at the end of the file.
     return position - 1 if position == size + 1 else position
-
-
-def _gif_end(file: BinaryIO, size: int) -> int:
-    file.seek(max(0, size - 64))
-    return size if file.read().rstrip(b"\0").endswith(b";") else size + 1

@@ -43,22 +43,13 @@ def paper_misalignment(task: str, length: int) -> Warp:
 
     >>> len(paper_misalignment("door-close", 63))
     18
-    >>> paper_misalignment("door-clos", 63)
-    Traceback (most recent call last):
-    ...
-    ValueError: task is 'door-clos'; did you mean 'door-close'? Known: button-press, door-close, \
-door-open, window-open, lever-pull, hand-insert, push, basketball, stick-push, door-lock.
     """
     require("task", task, tuple(PAPER_KEEP_LISTS))
     return keep(PAPER_KEEP_LISTS[task], length)
 
 
-def held_frames(length: int) -> int:
-    """Frames for which success must hold in an episode of `length`: a tenth, rounded up.
-
-    >>> held_frames(63), held_frames(70)
-    (7, 7)
-    """
+def _held_frames(length: int) -> int:
+    """Frames for which success must hold in an episode of `length`: a tenth, rounded up."""
     return -(-length // 10)
 
 
@@ -71,7 +62,7 @@ def success_start(success: Sequence[bool]) -> int | None:
     run = 0
     for k, flag in enumerate(success):
         run = run + 1 if flag else 0
-        if run == held_frames(len(success)):
+        if run == _held_frames(len(success)):
             return k - run + 1
     return None
 
@@ -88,7 +79,7 @@ def cut_length(length: int, success_at: int | None) -> int:
         raise ValueError(
             f"success_at={success_at} is outside a demo of {length} frames; use None for no success."
         )
-    return min(length, success_at + held_frames(length))
+    return min(length, success_at + _held_frames(length))
 
 
 @dataclass(frozen=True)
@@ -136,9 +127,9 @@ def change_segments(
         )
     pieces: list[list[int]] = []
     for segment in range(SEGMENTS):
-        frames = range(segment * size // SEGMENTS, (segment + 1) * size // SEGMENTS)
+        frames = np.arange(segment * size // SEGMENTS, (segment + 1) * size // SEGMENTS)
         k = factors.get(segment, 1)
-        pieces.append(list(frames[::k]) if speed == "fast" else [frame for frame in frames for _ in range(k)])
+        pieces.append((frames[::k] if speed == "fast" else frames.repeat(k)).tolist())
     if pieces[-1][-1] != size - 1:
         pieces[-1].append(size - 1)
     warp = Warp(tuple(frame for piece in pieces for frame in piece), length)

@@ -23,15 +23,7 @@ _HD_HEIGHT = 720
 
 
 def check_area(width: int, height: int, source: str) -> None:
-    """Refuse a picture size that no real video has.
-
-    >>> check_area(64, 48, "a.mp4")
-    >>> check_area(100_000, 100_000, "a.mp4")
-    Traceback (most recent call last):
-    ...
-    ValueError: 'a.mp4' claims frames of 100000x100000 pixels, more than 67108864 in all; the file is \
-damaged or must be scaled down first.
-    """
+    """Refuse a picture size that no real video has."""
     if width * height > LARGEST_PICTURE:
         raise ValueError(
             f"{source!r} claims frames of {width}x{height} pixels, more than {LARGEST_PICTURE} in all; "
@@ -49,20 +41,22 @@ def to_rgb(frame: "VideoFrame", turn: "Turn", options: VideoOptions) -> NDArray[
     # The scaler's bit-exact code: the same file should give the same frames on every CPU.
     flags = Interpolation.BITEXACT
     height, width = _shrunk(frame.height, frame.width, turn, options)
-    if (height, width) == (frame.height, frame.width):
-        flags |= Interpolation.BILINEAR
-    else:
-        flags |= Interpolation.AREA
+    same = (height, width) == (frame.height, frame.width)
+    flags |= Interpolation.BILINEAR if same else Interpolation.AREA
     # HD video that does not name its colours is BT.709 by the convention of all players.
     guess_hd = frame.colorspace == _UNSPECIFIED_COLOURS and frame.height >= _HD_HEIGHT
     space = Colorspace.ITU709 if guess_hd else None
-    alpha = _has_alpha(frame.format.name)
+    alpha = frame.format.has_palette or any(component.is_alpha for component in frame.format.components)
     target = "rgba" if alpha else "rgb24"
     converted = frame.reformat(
         width=width, height=height, format=target, src_colorspace=space, interpolation=flags, threads=1
     )
     pixels = np.asarray(converted.to_ndarray(), dtype=np.uint8)
-    return turn.apply(_over_black(pixels) if alpha else pixels)
+    if alpha:
+        colour, opacity = pixels[..., :3], pixels[..., 3:]
+        whole = opacity.min() == 255
+        pixels = colour if whole else ((colour.astype(np.uint16) * opacity + 127) // 255).astype(np.uint8)
+    return turn.apply(pixels)
 
 
 def _shrunk(height: int, width: int, turn: "Turn", options: VideoOptions) -> tuple[int, int]:
@@ -84,22 +78,6 @@ def _shrunk(height: int, width: int, turn: "Turn", options: VideoOptions) -> tup
     return (goal[0], longer) if height <= width else (longer, goal[0])
 
 
-def _has_alpha(pixel_format: str) -> bool:
-    if pixel_format == "pal8":
-        return True
-    return pixel_format.startswith(
-        ("yuva", "gbrap", "ya8", "ya16", "rgba", "bgra", "argb", "abgr", "ayuv", "vuya")
-    )
-
-
-def _over_black(rgba: NDArray[np.uint8]) -> NDArray[np.uint8]:
-    colour, alpha = rgba[..., :3], rgba[..., 3:]
-    if alpha.min() == 255:
-        return np.ascontiguousarray(colour)
-    blended: NDArray[np.uint8] = ((colour.astype(np.uint16) * alpha + 127) // 255).astype(np.uint8)
-    return blended
-
-
 class Turn(NamedTuple):
     """How to bring a stored picture upright: swap the axes first, then flip rows and columns."""
 
@@ -108,11 +86,7 @@ class Turn(NamedTuple):
     flip_columns: bool = False
 
     def apply(self, rgb: NDArray[np.uint8]) -> NDArray[np.uint8]:
-        """Turn a picture [H,W,3].
-
-        >>> Turn(swap=True).apply(np.zeros((2, 5, 3), np.uint8)).shape
-        (5, 2, 3)
-        """
+        """Turn a picture [H,W,3]."""
         turned = rgb.swapaxes(0, 1) if self.swap else rgb
         return turned[:: -1 if self.flip_rows else 1, :: -1 if self.flip_columns else 1]
 
@@ -158,10 +132,6 @@ def fit(rgb: NDArray[np.uint8], options: VideoOptions) -> NDArray[np.uint8]:
     goal = options.fitted(*rgb.shape[:2])
     if goal == rgb.shape[:2]:
         return rgb
-    return _resize(rgb, goal)
-
-
-def _resize(rgb: NDArray[np.uint8], goal: tuple[int, int]) -> NDArray[np.uint8]:
     from av import VideoFrame
     from av.video.reformatter import Interpolation
 
@@ -169,10 +139,7 @@ def _resize(rgb: NDArray[np.uint8], goal: tuple[int, int]) -> NDArray[np.uint8]:
     kind = Interpolation.AREA if shrinks else Interpolation.BICUBIC
     # The scaler works on YUV inside and halves the colour resolution of RGB without the full-chroma flags.
     full = Interpolation.FULL_CHR_H_INP | Interpolation.FULL_CHR_H_INT
-    frame = VideoFrame.from_ndarray(rgb, format="rgb24").reformat(
-        width=goal[1],
-        height=goal[0],
-        interpolation=kind | full | Interpolation.ACCURATE_RND | Interpolation.BITEXACT,
-        threads=1,
-    )
+    flags = kind | full | Interpolation.ACCURATE_RND | Interpolation.BITEXACT
+    frame = VideoFrame.from_ndarray(rgb, format="rgb24")
+    frame = frame.reformat(width=goal[1], height=goal[0], interpolation=flags, threads=1)
     return np.ascontiguousarray(frame.to_ndarray(), dtype=np.uint8)

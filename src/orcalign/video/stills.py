@@ -39,12 +39,8 @@ def natural_key(name: str) -> tuple[tuple[int, int | str], ...]:
 
 def open_folder(folder: Path, options: VideoOptions) -> Source:
     """A folder of images as a video of `still_fps`; hidden files and other endings are passed over."""
-    names = [
-        p
-        for p in folder.iterdir()
-        if p.suffix.lower() in IMAGE_ENDINGS and not p.name.startswith(".") and p.is_file()
-    ]
-    paths = sorted(names, key=lambda p: natural_key(p.name))
+    images = (p for p in folder.iterdir() if p.suffix.lower() in IMAGE_ENDINGS and p.is_file())
+    paths = sorted((p for p in images if not p.name.startswith(".")), key=lambda p: natural_key(p.name))
     if not paths:
         if (folder / "manifest.json").is_file():
             raise ValueError(f"{str(folder)!r} is a saved demo, not a video; read it with load_demo.")
@@ -103,11 +99,9 @@ def open_npz(path: Path, options: VideoOptions) -> Source:
     """An npz with uint8 `frames` [T,H,W,3] and, if known, a scalar `fps`; frames are unpacked one by one."""
     with _reading(path), zipfile.ZipFile(path) as archive:
         if "frames.npy" not in archive.namelist():
-            keys = (
-                ", ".join(repr(name.removesuffix(".npy")[:40]) for name in archive.namelist()[:8]) or "none"
-            )
+            keys = [repr(name.removesuffix(".npy")[:40]) for name in archive.namelist()[:8]] or ["none"]
             raise ValueError(
-                f"{str(path)!r} has no array `frames` (it holds: {keys}); save it under that name."
+                f"{str(path)!r} has no array `frames` (it holds: {', '.join(keys)}); save it under that name."
             )
         with archive.open("frames.npy") as member:
             shape = _header(member, path)
@@ -134,9 +128,7 @@ def open_npz(path: Path, options: VideoOptions) -> Source:
                 frame = np.frombuffer(data, np.uint8).reshape(height, width, 3)
                 yield Shown(k / rate, 1 / rate, frame.copy, f"frame {k}")
 
-    return Source(
-        str(path), shown, rate=rate, duration=count / rate, count=count, height_width=(height, width)
-    )
+    return Source(str(path), shown, rate=rate, duration=count / rate, count=count)
 
 
 @contextlib.contextmanager

@@ -16,9 +16,7 @@ LARGEST_SIDE = 8192
 class VideoOptions:
     """Trim, frame rate, picture size and safety limits for reading a video.
 
-    >>> VideoOptions(start=1.0, end=3.0, fps=10, size=224).height_width
-    (224, 224)
-    >>> VideoOptions(fps=0)
+    >>> VideoOptions(start=1.0, end=3.0, fps=0, size=224)
     Traceback (most recent call last):
     ...
     ValueError: fps is 0; it must be a finite number above 0.
@@ -63,21 +61,14 @@ class VideoOptions:
             if side is not None and require_count(side, name, at_least=1) > LARGEST_SIDE:
                 raise ValueError(f"{name} is {side}; it must be at most {LARGEST_SIDE} pixels.")
 
-    @property
-    def height_width(self) -> tuple[int, int] | None:
-        """Target (height, width) of `size`, or None."""
-        if self.size is None or isinstance(self.size, tuple):
-            return self.size
-        return (self.size, self.size)
-
     def fitted(self, height: int, width: int) -> tuple[int, int]:
         """Height and width that a cropped picture of this size is brought to.
 
         >>> VideoOptions(longest=320).fitted(1080, 1920)
         (180, 320)
         """
-        if self.height_width is not None:
-            return self.height_width
+        if self.size is not None:
+            return self.size if isinstance(self.size, tuple) else (self.size, self.size)
         if self.longest is None or max(height, width) <= self.longest:
             return height, width
         scale = self.longest / max(height, width)
@@ -91,13 +82,6 @@ class Shown(NamedTuple):
     duration: float
     picture: Callable[[], NDArray[np.uint8]]
     label: str
-
-
-class Kept(NamedTuple):
-    """A picture chosen for output time `time`."""
-
-    time: float
-    shown: Shown
 
 
 @dataclass(frozen=True)
@@ -115,37 +99,32 @@ class Source:
     """Frames it claims to have."""
     slack: float = 1e-9
     """Seconds by which its timestamps may be off because its clock rounds them."""
-    height_width: tuple[int, int] | None = None
-    """Picture size it claims."""
 
 
-def choose(source: Source, options: VideoOptions) -> Iterator[Kept]:
-    """The frames of a source that the options keep, in order.
+def choose(source: Source, options: VideoOptions) -> Iterator[tuple[float, Shown]]:
+    """The frames of a source that the options keep, in order, each with its time in the output.
 
     Without `fps` these are the frames whose own timestamp lies in [start, end). With `fps`, output k is the
     frame on screen at start + k/fps, however irregular the timestamps are.
 
     >>> def frames(start):
     ...     yield from (Shown(t, 0.1, lambda: np.zeros((1, 1, 3), np.uint8), "") for t in (0.0, 0.1, 0.5))
-    >>> [kept.shown.time for kept in choose(Source("x", frames), VideoOptions(fps=10))]
+    >>> [shown.time for time, shown in choose(Source("x", frames), VideoOptions(fps=10))]
     [0.0, 0.1, 0.1, 0.1, 0.1, 0.5]
-    >>> [kept.time for kept in choose(Source("x", frames), VideoOptions(start=0.1))]
+    >>> [time for time, shown in choose(Source("x", frames), VideoOptions(start=0.1))]
     [0.1, 0.5]
     """
-    if options.fps is None:
-        return _trimmed(source, options)
-    return _resampled(source, options, options.fps)
-
-
-def _trimmed(source: Source, options: VideoOptions) -> Iterator[Kept]:
+    if options.fps is not None:
+        yield from _resampled(source, options, options.fps)
+        return
     for shown in source.shown(options.start):
         if options.end is not None and shown.time >= options.end - source.slack:
             return
         if shown.time >= options.start - source.slack:
-            yield Kept(shown.time, shown)
+            yield shown.time, shown
 
 
-def _resampled(source: Source, options: VideoOptions, fps: float) -> Iterator[Kept]:
+def _resampled(source: Source, options: VideoOptions, fps: float) -> Iterator[tuple[float, Shown]]:
     end = float("inf") if options.end is None else options.end - 1e-9
     # More than a quarter of an output step would show frames visibly before their time.
     slack = min(source.slack, 0.25 / fps)
@@ -154,7 +133,7 @@ def _resampled(source: Source, options: VideoOptions, fps: float) -> Iterator[Ke
         if previous is not None:
             gap = shown.time - previous.time
             while (time := options.start + k / fps) < min(shown.time - slack, end):
-                yield Kept(time, previous)
+                yield time, previous
                 k += 1
         previous = shown
         if options.start + k / fps >= end:
@@ -163,16 +142,12 @@ def _resampled(source: Source, options: VideoOptions, fps: float) -> Iterator[Ke
         return
     last = previous.duration or gap or (1 / source.rate if source.rate else 1 / fps)
     while (time := options.start + k / fps) < min(previous.time + last - slack, end):
-        yield Kept(time, previous)
+        yield time, previous
         k += 1
 
 
 def expected_frames(source: Source, options: VideoOptions) -> float | None:
-    """How many frames the options would keep, judged from what the source claims; None if it claims nothing.
-
-    >>> expected_frames(Source("x", lambda start: iter(()), duration=14400.0), VideoOptions(start=400, fps=5))
-    70000.0
-    """
+    """How many frames the options would keep, judged from what the source claims; None if it claims nothing."""
     if source.duration is None:
         return None if options.fps or source.count is None else float(source.count)
     span = max(0.0, min(source.duration, options.end or float("inf")) - options.start)

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from orcalign.checks import require_count
+from orcalign.checks import require, require_count
 
 
 @dataclass(frozen=True)
@@ -22,10 +22,6 @@ class Warp:
     >>> warp = Warp((0, 1, 1, 3), 4)
     >>> warp.apply(np.array([10, 11, 12, 13]))
     array([10, 11, 11, 13])
-    >>> warp.inverse()
-    array([ 0,  1, -1,  3])
-    >>> warp.keep_list()
-    '0,1,1,3'
     """
 
     indices: tuple[int, ...]
@@ -34,10 +30,8 @@ class Warp:
     """Number of frames of the original."""
 
     def __post_init__(self) -> None:
-        object.__setattr__(
-            self, "indices", tuple(require_count(i, "Frame index", at_least=0) for i in self.indices)
-        )
-        object.__setattr__(self, "source_length", _length(self.source_length))
+        indices = tuple(require_count(i, "Frame index", at_least=0) for i in self.indices)
+        vars(self).update(indices=indices, source_length=_length(self.source_length))
         if not self.indices:
             raise ValueError("A warp without indices shows nothing; keep at least one frame.")
         if (last := max(self.indices)) >= self.source_length:
@@ -107,8 +101,7 @@ def _segment(length: int, segment: tuple[int, int] | None) -> tuple[int, int]:
     start, stop = segment
     if not 0 <= start < stop <= length:
         raise ValueError(
-            f"segment=({start}, {stop}) must satisfy 0 <= start < stop <= {length}, "
-            f"the length; stop is not part of it."
+            f"segment=({start}, {stop}) must satisfy 0 <= start < stop <= {length}, the length; stop is not part of it."
         )
     return start, stop
 
@@ -119,8 +112,7 @@ def identity(length: int) -> Warp:
     >>> identity(3).indices
     (0, 1, 2)
     """
-    _length(length)
-    return Warp(tuple(range(length)), length)
+    return Warp(tuple(range(_length(length))), length)
 
 
 def keep(text: str, length: int) -> Warp:
@@ -128,10 +120,6 @@ def keep(text: str, length: int) -> Warp:
 
     >>> keep("0-2, 7, 9", 10).indices
     (0, 1, 2, 7, 9)
-    >>> keep("0-2,x", 10)
-    Traceback (most recent call last):
-    ...
-    ValueError: 'x' in keep-list '0-2,x' is neither a frame like 7 nor a range like 0-14.
     """
     _length(length)
     indices: list[int] = []
@@ -163,8 +151,6 @@ def speed_up(length: int, k: int, segment: tuple[int, int] | None = None, keep_l
 
     With `keep_last` the very last frame of the original, which shows the goal, is kept in any case.
 
-    >>> speed_up(10, 4).indices
-    (0, 4, 8, 9)
     >>> speed_up(10, 3, segment=(2, 6)).indices
     (0, 1, 2, 5, 6, 7, 8, 9)
     """
@@ -194,10 +180,8 @@ def pause(length: int, at: int, frames: int) -> Warp:
     >>> pause(4, at=2, frames=2).indices
     (0, 1, 2, 2, 2, 3)
     """
-    _length(length)
+    require("at", at, at_least=0, below=_length(length))
     require_count(frames, "frames", at_least=0)
-    if not 0 <= at < length:
-        raise ValueError(f"at={at} is outside an original of {length} frames; use 0 to {length - 1}.")
     return Warp((*range(at + 1), *[at] * frames, *range(at + 1, length)), length)
 
 

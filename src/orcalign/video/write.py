@@ -7,7 +7,7 @@ import tempfile
 from collections.abc import Iterable, Iterator
 from fractions import Fraction
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,10 +38,36 @@ def write_mp4(path: str | os.PathLike[str], frames: Frames, fps: float, crf: int
     ...     file.read_bytes()[4:8]
     b'ftyp'
     """
+    import av
+
     rate = check_rate(fps)
-    _check_crf(crf)
+    if not 0 <= crf <= 51:
+        raise ValueError(f"crf={crf} must be between 0 (best) and 51 (smallest); 18 looks like the original.")
     with atomic_file(Path(path)) as part, _codec_errors(path):
-        _encode_mp4(part, _checked(frames), rate, crf)
+        images = _checked(frames)
+        first = next(images)
+        height, width = (side + side % 2 for side in first.shape[:2])
+        with av.open(
+            f"file:{part.absolute()}", "w", format="mp4", options={"movflags": "+faststart"}
+        ) as container:
+            stream = container.add_stream("libx264", rate=rate)
+            stream.width, stream.height, stream.pix_fmt = width, height, "yuv420p"
+            context = stream.codec_context
+            # x264's macroblock tree gave different bytes from run to run for small pictures; not without it.
+            context.options = {"crf": str(crf), "preset": "medium", "x264-params": "mbtree=0"}
+            context.thread_count = _THREADS
+            # Named colours: a player that has to guess picks BT.601 or BT.709 by the size of the picture.
+            context.colorspace = context.color_primaries = context.color_trc = _BT709
+            context.color_range = 1
+            for k, image in enumerate(itertools.chain([first], images)):
+                odd = (height - image.shape[0], width - image.shape[1])
+                if any(odd):
+                    image = np.pad(image, ((0, odd[0]), (0, odd[1]), (0, 0)), mode="edge")
+                colours: Any = {"format": "yuv420p", "dst_colorspace": "ITU709", "dst_color_range": "MPEG"}
+                frame = av.VideoFrame.from_ndarray(image, format="rgb24")
+                frame = frame.reformat(**colours, interpolation="AREA", threads=1)
+                _put(container, stream, frame, k, 1 / rate)
+            container.mux(stream.encode(None))
 
 
 def encode_mp4_bytes(frames: Frames, fps: float, crf: int = 26) -> bytes:
@@ -50,14 +76,10 @@ def encode_mp4_bytes(frames: Frames, fps: float, crf: int = 26) -> bytes:
     >>> encode_mp4_bytes(np.zeros((3, 32, 32, 3), np.uint8), fps=10)[4:8]
     b'ftyp'
     """
-    rate = check_rate(fps)
-    _check_crf(crf)
     # Through a file: putting the index in front means rewriting the output, which a pipe cannot do.
     with tempfile.TemporaryDirectory(prefix="orcalign-") as folder:
-        part = Path(folder) / "clip.mp4"
-        with _codec_errors(part):
-            _encode_mp4(part, _checked(frames), rate, crf)
-        return part.read_bytes()
+        write_mp4(Path(folder) / "clip.mp4", frames, fps, crf)
+        return (Path(folder) / "clip.mp4").read_bytes()
 
 
 def write_gif(path: str | os.PathLike[str], frames: Frames, fps: float) -> None:
@@ -69,13 +91,47 @@ def write_gif(path: str | os.PathLike[str], frames: Frames, fps: float) -> None:
     ...     file.read_bytes()[:6]
     b'GIF89a'
     """
+    import av
+    from av.filter import Graph
+
     rate = check_rate(fps)
     if rate > _FASTEST_GIF:
         raise ValueError(
             f"fps={fps} is too fast for a gif (at most {_FASTEST_GIF}); lower it or write an mp4."
         )
     with atomic_file(Path(path)) as part, _codec_errors(path):
-        _encode_gif(part, _checked(frames), rate)
+        images = _checked(frames)
+        first = next(images)
+        height, width = first.shape[:2]
+        graph = Graph()
+        source = graph.add_buffer(
+            width=width, height=height, format=av.VideoFormat("rgb24"), time_base=1 / rate
+        )
+        split = graph.add("split")
+        # One palette for the whole clip: colours that change from frame to frame flicker.
+        palette, use = graph.add("palettegen"), graph.add("paletteuse", "dither=bayer")
+        sink = graph.add("buffersink")
+        source.link_to(split)
+        split.link_to(palette, 0, 0)
+        split.link_to(use, 1, 0)
+        palette.link_to(use, 0, 1)
+        use.link_to(sink)
+        graph.configure()
+        for k, pixels in enumerate(itertools.chain([first], images)):
+            frame = av.VideoFrame.from_ndarray(pixels, format="rgb24")
+            frame.pts, frame.time_base = k, 1 / rate
+            source.push(frame)
+        source.push(None)
+        with av.open(f"file:{part.absolute()}", "w", format="gif") as container:
+            stream = container.add_stream("gif", rate=rate)
+            stream.width, stream.height, stream.pix_fmt = width, height, "pal8"
+            for k in itertools.count():
+                try:
+                    shown = cast("VideoFrame", sink.pull())
+                except (EOFError, BlockingIOError):
+                    break
+                _put(container, stream, shown, k, 1 / rate)
+            container.mux(stream.encode(None))
 
 
 @contextlib.contextmanager
@@ -99,11 +155,6 @@ def check_rate(fps: float) -> Fraction:
     return Fraction(fps).limit_denominator(1001)
 
 
-def _check_crf(crf: int) -> None:
-    if not 0 <= crf <= 51:
-        raise ValueError(f"crf={crf} must be between 0 (best) and 51 (smallest); 18 looks like the original.")
-
-
 def _checked(frames: Frames) -> Iterator[NDArray[np.uint8]]:
     """The frames one by one, each made sure to be uint8 [H,W,3] of one size; at least one."""
     shape = None
@@ -125,81 +176,8 @@ def _checked(frames: Frames) -> Iterator[NDArray[np.uint8]]:
         raise ValueError("There are no frames to write; give at least one.")
 
 
-def _encode_mp4(path: Path, frames: Iterator[NDArray[np.uint8]], rate: Fraction, crf: int) -> None:
-    import av
-
-    first = next(frames)
-    height, width = (side + side % 2 for side in first.shape[:2])
-    with av.open(
-        f"file:{path.absolute()}", "w", format="mp4", options={"movflags": "+faststart"}
-    ) as container:
-        stream = container.add_stream("libx264", rate=rate)
-        stream.width, stream.height, stream.pix_fmt = width, height, "yuv420p"
-        context = stream.codec_context
-        # x264's macroblock tree gave different bytes from run to run for small pictures; not without it.
-        context.options = {"crf": str(crf), "preset": "medium", "x264-params": "mbtree=0"}
-        context.thread_count = _THREADS
-        # Named colours: a player that has to guess picks BT.601 or BT.709 by the size of the picture.
-        context.colorspace = context.color_primaries = context.color_trc = _BT709
-        context.color_range = 1
-        for k, image in enumerate(itertools.chain([first], frames)):
-            odd = (height - image.shape[0], width - image.shape[1])
-            if any(odd):
-                image = np.pad(image, ((0, odd[0]), (0, odd[1]), (0, 0)), mode="edge")
-            frame = av.VideoFrame.from_ndarray(image, format="rgb24").reformat(
-                format="yuv420p",
-                dst_colorspace="ITU709",
-                dst_color_range="MPEG",
-                interpolation="AREA",
-                threads=1,
-            )
-            _put(container, stream, frame, k, 1 / rate)
-        container.mux(stream.encode(None))
-
-
 def _put(
     container: "OutputContainer", stream: "VideoStream", frame: "VideoFrame", k: int, step: Fraction
 ) -> None:
     frame.pts, frame.time_base = k, step
     container.mux(stream.encode(frame))
-
-
-def _encode_gif(path: Path, frames: Iterator[NDArray[np.uint8]], rate: Fraction) -> None:
-    import av
-    from av.filter import Graph
-
-    first = next(frames)
-    height, width = first.shape[:2]
-    graph = Graph()
-    source = graph.add_buffer(width=width, height=height, format=av.VideoFormat("rgb24"), time_base=1 / rate)
-    split = graph.add("split")
-    # One palette for the whole clip: colours that change from frame to frame flicker.
-    palette, use, sink = (
-        graph.add("palettegen"),
-        graph.add("paletteuse", "dither=bayer"),
-        graph.add("buffersink"),
-    )
-    source.link_to(split)
-    split.link_to(palette, 0, 0)
-    split.link_to(use, 1, 0)
-    palette.link_to(use, 0, 1)
-    use.link_to(sink)
-    graph.configure()
-    for k, pixels in enumerate(itertools.chain([first], frames)):
-        frame = av.VideoFrame.from_ndarray(pixels, format="rgb24")
-        frame.pts, frame.time_base = k, 1 / rate
-        source.push(frame)
-    source.push(None)
-    with av.open(f"file:{path.absolute()}", "w", format="gif") as container:
-        stream = container.add_stream("gif", rate=rate)
-        stream.width, stream.height, stream.pix_fmt = width, height, "pal8"
-        k = 0
-        while True:
-            try:
-                image = sink.pull()
-            except (EOFError, BlockingIOError):
-                break
-            if isinstance(image, av.VideoFrame):
-                _put(container, stream, image, k, 1 / rate)
-                k += 1
-        container.mux(stream.encode(None))
