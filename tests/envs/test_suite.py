@@ -26,7 +26,7 @@ from orcalign.envs import (
     rollout_expert,
 )
 from orcalign.envs.experts import Episode
-from orcalign.training.evaluation import known_expert_return
+from orcalign.training.episode import known_expert_return
 from orcalign.training.presets import config
 from orcalign.video import Demo
 

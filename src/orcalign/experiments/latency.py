@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -131,7 +131,7 @@ def read_latency(folder: Path) -> dict[str, Any]:
     raise ValueError(f"{str(path)!r} cannot be read; measure again: orcalign sweep latency.")
 
 
-def _pair(pair: tuple[float, float | None], digits: int) -> str:
+def _pair(pair: Sequence[Any], digits: int) -> str:
     mean, error = pair
     return f"{mean:.{digits}f} ({error or 0:.{digits}f})"
 
