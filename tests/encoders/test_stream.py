@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from orcalign.encoders import encode_stream, make_encoder
-from orcalign.encoders.stream import fetch_ahead
+from orcalign.encoders.backbone import fetch_ahead
 
 
 @pytest.fixture

@@ -1,3 +1,4 @@
+from .backbone import encode_stream as encode_stream
 from .cache import CachedEncoder as CachedEncoder
 from .cache import FeatureCache as FeatureCache
 from .engine import ENGINES as ENGINES
@@ -7,5 +8,4 @@ from .registry import ENCODERS as ENCODERS
 from .registry import EncoderEntry as EncoderEntry
 from .registry import make_encoder as make_encoder
 from .registry import num_places as num_places
-from .stream import encode_stream as encode_stream
 from .weights import WeightsUnavailable as WeightsUnavailable

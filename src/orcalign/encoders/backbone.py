@@ -1,10 +1,12 @@
-"""A network with pinned weights (Backbone), and the encoder that runs it on an engine."""
+"""A network with pinned weights (Backbone), the encoder that runs it on an engine, and encoding while decoding."""
 
 from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Iterable, Iterator
+import queue
+import threading
+from collections.abc import Callable, Generator, Iterable, Iterator
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING
 
@@ -12,7 +14,7 @@ import numpy as np
 
 from orcalign.checks import require_count
 from orcalign.encoders.engine import Engine
-from orcalign.encoders.protocol import Features, Frames, Progress, check_frames
+from orcalign.encoders.protocol import Encoder, Features, Frames, Progress, check_frames
 from orcalign.encoders.resize import resize
 
 if TYPE_CHECKING:
@@ -66,8 +68,7 @@ class Backbone:
             ) from error
 
         recipe = self.recipe
-        network = self.build()
-        graph = WholeGraph(network, mean=recipe.mean, std=recipe.std, pooled=not recipe.spatial)
+        graph = WholeGraph(self.build(), mean=recipe.mean, std=recipe.std, pooled=not recipe.spatial)
         return graph.eval().requires_grad_(False)
 
 
@@ -95,18 +96,9 @@ class BackboneEncoder:
         """Encode uint8 frames [T,H,W,3] into float32 features [T,D]."""
         check_frames(frames)
         T = len(frames)
-        out = np.empty((T, self.dim), np.float32)
         # A short clip is spread over all streams instead of filling one batch and leaving cores idle.
         step = max(1, min(self._batch, -(-T // self._engine.streams)))
-
-        def batches() -> Iterator[tuple[int, Frames]]:
-            for start in range(0, T, step):
-                yield start, resize(frames[start : start + step], self.size)
-
-        self._engine.run(batches(), out, progress)
-        if progress is not None:
-            progress(T)
-        return out
+        return self.encode_chunks((frames[start : start + step] for start in range(0, T, step)), progress, T)
 
     def encode_chunks(
         self, chunks: Iterable[Frames], progress: Progress | None = None, expected: int = 0
@@ -121,7 +113,6 @@ class BackboneEncoder:
         def batches() -> Iterator[tuple[int, Frames]]:
             nonlocal count
             for chunk in chunks:
-                check_frames(chunk)
                 yield count, resize(chunk, self.size)
                 count += len(chunk)
 
@@ -151,3 +142,75 @@ class _Growing:
             return self._room[:count]
         starts = sorted(self._beyond)
         return np.concatenate([self._room[: starts[0]], *(self._beyond[start] for start in starts)])
+
+
+def encode_stream(
+    encoder: Encoder,
+    chunks: Iterable[Frames],
+    ahead: int = 4,
+    progress: Progress | None = None,
+    expected: int = 0,
+) -> Features:
+    """Features [T,D] of all frames in the chunks [B,H,W,3]; up to ``ahead`` chunks are fetched in advance.
+
+    Frames are let go as soon as they are encoded. Chunks of some 16 frames keep the engine busy: it takes them
+    as they come, without a pause between chunks. ``expected`` is about how many frames there will be, which saves
+    a copy. An error while fetching is raised here.
+
+    >>> from orcalign.encoders import make_encoder
+    >>> chunks = (np.full((2, 8, 8, 3), value, np.uint8) for value in range(3))
+    >>> encode_stream(make_encoder("pixels", size=4), chunks).shape
+    (6, 48)
+    """
+    require_count(ahead, "ahead", at_least=1)
+    fetched = fetch_ahead(chunks, ahead)
+    try:
+        if isinstance(encoder, BackboneEncoder):
+            return encoder.encode_chunks(fetched, progress, expected)
+        parts, done = [], 0
+        for chunk in fetched:
+            parts.append(encoder(chunk))
+            done += len(chunk)
+            if progress is not None:
+                progress(done)
+        return np.concatenate(parts) if parts else np.empty((0, encoder.dim), np.float32)
+    finally:
+        fetched.close()
+
+
+def fetch_ahead(chunks: Iterable[Frames], ahead: int) -> Generator[Frames, None, None]:
+    """The same chunks, fetched by a thread that is up to ``ahead`` of them in advance.
+
+    Closing it stops the thread; its errors are raised here, after what came before them.
+    """
+    ready: queue.Queue[Frames | BaseException | None] = queue.Queue(maxsize=ahead)
+    stopped = threading.Event()
+
+    def put(item: Frames | BaseException | None) -> bool:
+        while not stopped.is_set():
+            try:
+                ready.put(item, timeout=0.1)
+                return True
+            except queue.Full:
+                continue
+        return False
+
+    def fetch() -> None:
+        try:
+            for chunk in chunks:
+                if not put(chunk):
+                    return
+            put(None)
+        except BaseException as error:  # handed to the consumer, who raises it
+            put(error)
+
+    thread = threading.Thread(target=fetch, name="orcalign-fetch", daemon=True)
+    thread.start()
+    try:
+        while (item := ready.get()) is not None:
+            if isinstance(item, BaseException):
+                raise item
+            yield item
+    finally:
+        stopped.set()
+        thread.join()

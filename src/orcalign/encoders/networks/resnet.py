@@ -120,10 +120,10 @@ class Bottleneck(nn.Module):
         self.conv3 = nn.Conv2d(width, outputs, 1, bias=False)
         self.bn3 = nn.BatchNorm2d(outputs)
         self.stride = stride
-        self.downsample: nn.ModuleDict | None = None
+        self.downsample: nn.Sequential | None = None
         if stride > 1 or inputs != outputs:
-            self.downsample = nn.ModuleDict(
-                {"0": nn.Conv2d(inputs, outputs, 1, bias=False), "1": nn.BatchNorm2d(outputs)}
+            self.downsample = nn.Sequential(
+                nn.Conv2d(inputs, outputs, 1, bias=False), nn.BatchNorm2d(outputs)
             )
 
     def forward(self, x: Tensor) -> Tensor:
@@ -133,7 +133,7 @@ class Bottleneck(nn.Module):
         if self.stride > 1:
             x, y = functional.avg_pool2d(x, self.stride), functional.avg_pool2d(y, self.stride)
         if self.downsample is not None:
-            x = self.downsample["1"](self.downsample["0"](x))
+            x = self.downsample(x)
         return functional.relu(x + self.bn3(self.conv3(y)))
 
 
@@ -143,9 +143,7 @@ class AttentionPool(nn.Module):
     def __init__(self, places: int, width: int, outputs: int) -> None:
         super().__init__()
         self.positional_embedding = nn.Parameter(torch.zeros(places + 1, width))
-        self.q_proj = nn.Linear(width, width)
-        self.k_proj = nn.Linear(width, width)
-        self.v_proj = nn.Linear(width, width)
+        self.q_proj, self.k_proj, self.v_proj = (nn.Linear(width, width) for _ in range(3))
         self.c_proj = nn.Linear(width, outputs)
         self.heads = width // HEAD_WIDTH
 
@@ -153,10 +151,8 @@ class AttentionPool(nn.Module):
         """Map [B,C,h,w] to [B,D]."""
         tokens = x.flatten(2).transpose(1, 2)
         tokens = torch.cat([tokens.mean(dim=1, keepdim=True), tokens], dim=1) + self.positional_embedding
-        split = (self.heads, HEAD_WIDTH)
-        query = self.q_proj(tokens[:, :1]).unflatten(2, split).transpose(1, 2)
-        key = self.k_proj(tokens).unflatten(2, split).transpose(1, 2)
-        value = self.v_proj(tokens).unflatten(2, split).transpose(1, 2)
+        asked = (self.q_proj(tokens[:, :1]), self.k_proj(tokens), self.v_proj(tokens))
+        query, key, value = (x.unflatten(2, (self.heads, HEAD_WIDTH)).transpose(1, 2) for x in asked)
         share = torch.softmax(query @ key.transpose(2, 3) * HEAD_WIDTH**-0.5, dim=-1)
         out: Tensor = self.c_proj((share @ value).transpose(1, 2).flatten(1))
         return out
@@ -204,21 +200,13 @@ def visual_part(state: Mapping[str, Tensor]) -> dict[str, Tensor]:
     return {key: value.float() if value.is_floating_point() else value for key, value in found.items()}
 
 
-def places_of(state: Mapping[str, Tensor]) -> int:
-    """How many places (h·w) the attention pool was trained for."""
-    return state["attnpool.positional_embedding"].shape[0] - 1
-
-
 def network_for(state: Mapping[str, Tensor], pooled: bool) -> ClipResNet:
     """A tower of the size that the tensors ask for."""
-    depths = []
-    for number in range(1, 5):
-        blocks = {match[1] for key in state if (match := re.match(rf"layer{number}\.(\d+)\.", key))}
-        depths.append(len(blocks))
+    blocks = {match[0] for key in state if (match := re.match(r"layer\d\.\d+\.", key))}
     return ClipResNet(
         width=state["conv3.weight"].shape[0],
-        depths=tuple(depths),
-        places=places_of(state),
+        depths=tuple(sum(block.startswith(f"layer{number}.") for block in blocks) for number in range(1, 5)),
+        places=state["attnpool.positional_embedding"].shape[0] - 1,
         outputs=state["attnpool.c_proj.weight"].shape[0],
         pooled=pooled,
     )

@@ -10,15 +10,11 @@ from torch import Tensor, nn
 
 from orcalign.encoders.weights import WeightsUnavailable
 
-FAMILIES = {
-    "dinov2": "Dinov2Model",
-    "siglip": "SiglipVisionModel",
-    "clip": "CLIPVisionModelWithProjection",
-}
-SUMMARIES: dict[str, Callable[[Any], Tensor]] = {
-    "dinov2": lambda out: out.last_hidden_state[:, 0],
-    "siglip": lambda out: out.pooler_output,
-    "clip": lambda out: out.image_embeds,
+# The class that reads a family's files, and the model's own summary [B,D] in what it returns.
+FAMILIES: dict[str, tuple[str, Callable[[Any], Tensor]]] = {
+    "dinov2": ("Dinov2Model", lambda out: out.last_hidden_state[:, 0]),
+    "siglip": ("SiglipVisionModel", lambda out: out.pooler_output),
+    "clip": ("CLIPVisionModelWithProjection", lambda out: out.image_embeds),
 }
 
 
@@ -27,9 +23,7 @@ class VisionTower(nn.Module):
 
     def __init__(self, model: Any, family: str, size: int, pooled: bool) -> None:
         super().__init__()
-        self.model = model
-        self.family = family
-        self.pooled = pooled
+        self.model, self.family, self.pooled = model, family, pooled
         self.grid = size // model.config.patch_size
         self.interpolate = family != "dinov2" and size != model.config.image_size
 
@@ -38,12 +32,10 @@ class VisionTower(nn.Module):
         # DINOv2 fits its position table to the picture by itself, the others only when told to.
         more = {"interpolate_pos_encoding": True} if self.interpolate else {}
         out = self.model(pixel_values=x, **more)
-        features: Tensor
         if self.pooled:
-            features = SUMMARIES[self.family](out)
-        else:
-            patches = out.last_hidden_state[:, -self.grid * self.grid :]
-            features = patches.transpose(1, 2).unflatten(2, (self.grid, self.grid))
+            return FAMILIES[self.family][1](out)
+        patches = out.last_hidden_state[:, -self.grid * self.grid :]
+        features: Tensor = patches.transpose(1, 2).unflatten(2, (self.grid, self.grid))
         return features
 
 
@@ -56,12 +48,11 @@ def load_tower(folder: Path, family: str, size: int, pooled: bool) -> VisionTowe
     from transformers.utils import logging as untyped_logging
 
     logging: Any = untyped_logging
-
     verbosity, bars = logging.get_verbosity(), logging.is_progress_bar_enabled()
     logging.set_verbosity_error()
     logging.disable_progress_bar()
     try:
-        model, report = getattr(transformers, FAMILIES[family]).from_pretrained(
+        model, report = getattr(transformers, FAMILIES[family][0]).from_pretrained(
             folder, local_files_only=True, use_safetensors=True, output_loading_info=True
         )
     except Exception as error:  # many kinds, from a broken JSON to a shape that does not fit
