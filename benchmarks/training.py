@@ -130,8 +130,9 @@ def end_to_end(
     clock = Clock()
     training = Training(start_run(config, out), workers, "cpu", [clock], checkpoint_minutes=1e6)
     if both_frames:
-        assert isinstance(training.players, InProcess)
-        collector = training.players._collector
+        (line,) = training.players._lines
+        assert isinstance(line, InProcess)
+        collector = line.collector
         collector.env = BothFrames(collector.env)
     try:
         training.go(lambda: clock.steps >= warm + timed)

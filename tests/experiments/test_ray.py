@@ -206,7 +206,7 @@ def test_an_actor_that_is_killed_plays_again(cluster, tmp_path):
     order = Order(0, 5, agent.policy_weights(), noise=0.1)
     players = RayPlayers(config, run.path, 1, cpus=0.5)
     assert players.world == collector.world
-    ray.kill(players._actors[0], no_restart=False)
+    ray.kill(players._lines[0].actor, no_restart=False)
     players.submit(order)
     assert players.result().to_bytes() == collector.play(order).to_bytes()
     players.close()

@@ -37,7 +37,7 @@ class Pupil:
     """Acts as the expert would on a share of the steps that rises from none to all of them."""
 
     def __init__(self, training: Training) -> None:
-        self._collector = training.players._collector  # type: ignore[attr-defined]
+        self._collector = training.players._lines[0].collector
         self._play, self._collector.play = self._collector.play, self.play
         self._collector._policy = self
 

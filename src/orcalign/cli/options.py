@@ -39,13 +39,6 @@ def typed_fields(words: Sequence[str]) -> list[str]:
     return [field for field, name in options.items() if {f"--{name}", f"--no-{name}"} & named]
 
 
-def at(config: Any, field: str) -> Any:
-    """The value of a field by its dotted name."""
-    for name in field.split("."):
-        config = getattr(config, name)
-    return config
-
-
 def unchecked(kind: Any, plain: Mapping[str, Any]) -> Any:
     """The same settings in classes without rules: tyro would put what they raise into a box with its own words."""
     from orcalign.training.config_mapping import is_section, section_class

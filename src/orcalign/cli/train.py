@@ -9,13 +9,14 @@ import shutil
 import sys
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
+from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import tyro
 
 from orcalign.cli.interrupt import stop_on_interrupt
-from orcalign.cli.options import at, typed_fields, unchecked, value_of
+from orcalign.cli.options import typed_fields, unchecked, value_of
 
 if TYPE_CHECKING:
     from orcalign.training import RunFolder, Training
@@ -50,7 +51,7 @@ def command(words: Sequence[str]) -> Callable[..., None]:
         default = plain_config(task or "door-close", preset, recipe, first)
 
     def with_config(setting, **rest):  # type: ignore[no-untyped-def]
-        typed = {name: at(setting, name) for name in typed_fields(words)}
+        typed = {name: attrgetter(name)(setting) for name in typed_fields(words)}
         made = None
         if file is not None:
             made = from_mapping(with_settings(base, typed))

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -104,8 +104,8 @@ def latency_table(found: dict[str, Any]) -> str:
         for name, entry in sorted(row["matchers"].items(), key=lambda item: item[1]["matching"][0]):
             known = theirs.get(name)
             lines.append(
-                f"| {RECIPES[name].label} | {_pair(entry['matching'], 3)} | {_pair(entry['reward'], 2)} "
-                f"| {encoding + entry['reward'][0]:.0f} | {_pair(known, 1) if known else '-'} |"
+                f"| {RECIPES[name].label} | {_pair(3, *entry['matching'])} | {_pair(2, *entry['reward'])} "
+                f"| {encoding + entry['reward'][0]:.0f} | {_pair(1, *known) if known else '-'} |"
             )
     return "\n".join(lines) + "\n"
 
@@ -131,8 +131,7 @@ def read_latency(folder: Path) -> dict[str, Any]:
     raise ValueError(f"{str(path)!r} cannot be read; measure again: orcalign sweep latency.")
 
 
-def _pair(pair: Sequence[Any], digits: int) -> str:
-    mean, error = pair
+def _pair(digits: int, mean: float, error: float | None) -> str:
     return f"{mean:.{digits}f} ({error or 0:.{digits}f})"
 
 

@@ -47,9 +47,11 @@ class SweepView:
 
     def __call__(self, progress: Progress) -> None:
         """Show it."""
+        jobs = progress.plan.jobs
+        playing = {key: CellFolder(progress.out, key).steps() for key in progress.running}
+        far = [f"{name_of(jobs[key])}  {at:,}/{jobs[key].config.steps:,}" for key, at in playing.items()]
         # The pace is measured from when a job is first seen, so it is looked at each time.
-        now = summary(progress) + self._pace(progress)
-        far = [how_far(progress, key) for key in progress.running]
+        now = summary(progress) + self._pace(progress, playing)
         if self._live is not None:
             lines = (Text(line) for line in (*far, now))
             self._live.update(Group(_table(progress), *lines), refresh=True)
@@ -62,7 +64,6 @@ class SweepView:
         for key, text in {**dict.fromkeys(progress.done, "done"), **events}.items():
             if key not in self._said:
                 self._said.add(key)
-                jobs = progress.plan.jobs
                 self._line(f"{len(progress.done)}/{len(jobs)} {name_of(jobs[key])}: {text}")
         if progress.retried > self._retried:
             self._retried = progress.retried
@@ -72,10 +73,9 @@ class SweepView:
             more = [f"and {len(far) - SHOWN} more"] if len(far) > SHOWN else []
             self._line("; ".join([*far[:SHOWN], *more, now]))
 
-    def _pace(self, progress: Progress) -> str:
+    def _pace(self, progress: Progress, playing: dict[str, int]) -> str:
         """Speed and time left; what a run had done before it was taken up again is not this sweep's."""
-        steps = {key: progress.plan.jobs[key].config.steps for key in progress.done}
-        steps |= {key: CellFolder(progress.out, key).steps() for key in progress.running}
+        steps = {key: progress.plan.jobs[key].config.steps for key in progress.done} | playing
         for key, count in steps.items():
             self._steps_before.setdefault(key, count)
         now = sum(steps.values())
@@ -99,12 +99,6 @@ def _table(progress: Progress) -> Table:
     for column, count in counts.items():
         table.add_row(column, *(str(count[name] or "·") for name in (*STATES, "left")))
     return table
-
-
-def how_far(progress: Progress, key: str) -> str:
-    """A run that goes on, with its steps."""
-    cell = progress.plan.jobs[key]
-    return f"{name_of(cell)}  {CellFolder(progress.out, key).steps():,}/{cell.config.steps:,}"
 
 
 def pace(done: int, left: int, seconds: float) -> str:

@@ -5,7 +5,7 @@ Several of one study can be joined: machines that share no folder, or one machin
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, NoReturn
@@ -19,6 +19,14 @@ from orcalign.files import write_file
 FORMAT = 2
 WHAT = "results of a study of orcalign"
 _STUDY = ("name", "summary", "rows", "columns", "source", "metric", "paper", "file")
+_BUDGET: dict[str, Callable[[StudyResults], Any]] = {
+    "the study": lambda runs: runs.study.name,
+    "the settings": lambda runs: dict(runs.study.settings),
+    "the preset": lambda runs: runs.preset,
+    "the number of steps": lambda runs: runs.steps,
+    "the axes": lambda runs: [*runs.cells[0].values],
+}
+"""What results that are joined must have in common."""
 Key = tuple[str, ...]
 _EVALUATION = ("step", "returns", "successes", "coverages")
 _FACTS = ("seconds", "finished", "versions", "demo_hash", "expert_return")
@@ -209,7 +217,13 @@ def join_results(runs: StudyResults, others: Sequence[StudyResults]) -> StudyRes
     cells: dict[Key, StudyCell] = {}
     places: dict[Key, str] = {}
     for one in (runs, *others):
-        _require_same_budget(runs, one)
+        for what, asked in _BUDGET.items():
+            mine, theirs = asked(runs), asked(one)
+            if mine != theirs:
+                raise ValueError(
+                    f"{what} of {str(runs.source)!r}: {mine}, of {str(one.source)!r}: {theirs}; only results of one "
+                    f"study with one budget can be joined."
+                )
         for cell in one.cells:
             key = tuple(cell.values[name] for name in runs.cells[0].values)
             known = cells.get(key)
@@ -225,9 +239,7 @@ def join_results(runs: StudyResults, others: Sequence[StudyResults]) -> StudyRes
                 continue
             cells[key], places[key] = cell, str(one.source)
     made = {
-        cell.result.versions["orcalign"]: places[key]
-        for key, cell in cells.items()
-        if cell.result is not None
+        one.result.versions["orcalign"]: places[key] for key, one in cells.items() if one.result is not None
     }
     if len(made) > 1:
         told = ", ".join(f"{version} in {place!r}" for version, place in made.items())
@@ -236,7 +248,7 @@ def join_results(runs: StudyResults, others: Sequence[StudyResults]) -> StudyRes
         )
     axes = [_in_order(column) for column in zip(*cells, strict=True)]
     ordered = sorted(
-        cells, key=lambda key: [values.index(value) for values, value in zip(axes, key, strict=True)]
+        cells, key=lambda key: [axis.index(value) for axis, value in zip(axes, key, strict=True)]
     )
     only = {
         name: tuple(dict.fromkeys(value for one in (runs, *others) for value in one.only[name]))
@@ -251,18 +263,3 @@ def _in_order(column: Sequence[str]) -> list[str]:
     """Values of an axis as they come, numbers by their size: seeds 2 and 3 may be here, and 0 and 1 there."""
     values = list(dict.fromkeys(column))
     return sorted(values, key=int) if all(value.isdecimal() for value in values) else values
-
-
-def _require_same_budget(runs: StudyResults, other: StudyResults) -> None:
-    for what, mine, theirs in (
-        ("the study", runs.study.name, other.study.name),
-        ("the settings", dict(runs.study.settings), dict(other.study.settings)),
-        ("the preset", runs.preset, other.preset),
-        ("the number of steps", runs.steps, other.steps),
-        ("the axes", [*runs.cells[0].values], [*other.cells[0].values]),
-    ):
-        if mine != theirs:
-            raise ValueError(
-                f"{what} of {str(runs.source)!r}: {mine}, of {str(other.source)!r}: {theirs}; only results of one "
-                f"study with one budget can be joined."
-            )

@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 import time
 from collections import Counter, deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -58,16 +59,12 @@ class Progress:
         return len(self.done) == len(self.plan.jobs)
 
 
-Tell = Callable[[Progress], None]
-"""Is called whenever something changed, and every second or so."""
-
-
 def sweep_study(
     plan: Plan,
     out: Path,
     backend: Callable[[], Backend],
     settings: SweepSettings | None = None,
-    tell: Tell = lambda progress: None,
+    tell: Callable[[Progress], None] = lambda progress: None,
     stop: Callable[[], bool] = lambda: False,
 ) -> Progress:
     """Run the jobs of a plan that are not done; those in progress go on from their checkpoint.
@@ -77,7 +74,7 @@ def sweep_study(
         out: folder of the sweep; several studies may share one, and then share runs.
         backend: makes the place where jobs run; called only if there is something to do.
         settings: how.
-        tell: is told of progress.
+        tell: is told of progress, whenever something changed, and every second or so.
         stop: asks for a halt; everything that runs saves first.
     """
     settings = settings or SweepSettings()
@@ -88,11 +85,9 @@ def sweep_study(
         progress = read_progress(plan, out)
         tell(progress)
         if not progress.complete:
-            place = backend()
-            try:
-                _drive(progress, place, settings, tell, stop)
-            finally:
-                place.close()
+            with closing(backend()) as place:
+                for _ in _drive(progress, place, settings, stop):
+                    tell(progress)
         tell(progress)
     return progress
 
@@ -113,15 +108,10 @@ def read_progress(plan: Plan, out: Path) -> Progress:
 
 def remember(plan: Plan, out: Path) -> None:
     """Keep what the plan was made of, so that a table needs to be told the name alone."""
-    about: dict[str, Any] = {
-        "format": 1,
-        "orcalign": __version__,
-        "study": plan.study.name,
-        "preset": plan.preset,
-        "steps": plan.budget.steps,
-        "seeds": plan.budget.seeds,
-    }
-    write_file(out / f"{plan.study.name}.json", (json.dumps(about, indent=1) + "\n").encode())
+    name, budget = plan.study.name, plan.budget
+    about = {"format": 1, "orcalign": __version__, "study": name, "preset": plan.preset}
+    about |= {"steps": budget.steps, "seeds": budget.seeds}
+    write_file(out / f"{name}.json", (json.dumps(about, indent=1) + "\n").encode())
 
 
 def recall(out: Path, study: str) -> dict[str, Any]:
@@ -139,8 +129,9 @@ def recall(out: Path, study: str) -> dict[str, Any]:
 
 
 def _drive(
-    progress: Progress, backend: Backend, settings: SweepSettings, tell: Tell, stop: Callable[[], bool]
-) -> None:
+    progress: Progress, backend: Backend, settings: SweepSettings, stop: Callable[[], bool]
+) -> Iterator[None]:
+    """Run what is left; comes back whenever something may have changed."""
     jobs = progress.plan.jobs
     waiting = deque(key for key in jobs if key not in progress.done)
     attempts: Counter[str] = Counter()
@@ -170,4 +161,4 @@ def _drive(
                     waiting.append(key)
                 else:
                     progress.failed[key] = answer.error
-        tell(progress)
+        yield

@@ -54,7 +54,14 @@ class Learner:
         moment = Moment(self.steps, episode.number + 1, due, self.steps / self.config.steps)
         told = self.reward.learn([*self.kept, evidence], moment)
         if self.reward.stage != stage and not self.config.reward.keep_replay:
-            self._begin_anew()
+            # The networks of the stage before, and nothing else of it, as in the paper.
+            networks = self.agent.state()
+            self.agent = self._make()
+            self.agent.load_networks(networks)
+            self.replay.forget()
+            self.kept.clear()
+            self.digests.clear()
+            self._began = (self.steps, self.updates)
         rewards, guides = self._paid([evidence])
         self.replay.add(episode.observations, episode.actions, rewards, episode.terminated, guides)
         self.kept.append(evidence)
@@ -66,16 +73,6 @@ class Learner:
             self.relabel()
         self.steps += len(episode)
         return told
-
-    def _begin_anew(self) -> None:
-        """The networks of the stage before, and nothing else of it, as in the paper."""
-        fresh = self._make()
-        fresh.load_networks(self.agent.state())
-        self.agent = fresh
-        self.replay.forget()
-        self.kept.clear()
-        self.digests.clear()
-        self._began = (self.steps, self.updates)
 
     def relabel(self) -> None:
         """Give every episode kept the reward of now, and the guide."""

@@ -14,10 +14,10 @@ import signal
 import threading
 import traceback
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Protocol, cast
+from typing import Any, cast
 
 from orcalign.rewards import Staged, load_reward
 from orcalign.training.collector import Collector, Order, World
@@ -30,85 +30,63 @@ class CollectorError(ValueError):
     """A collector could not play an episode, or is gone."""
 
 
-class Players(Protocol):
-    """Play orders; results come first in, first out."""
+class Players:
+    """Collectors that take orders in turn; results come first in, first out.
 
-    @property
-    def world(self) -> World:
-        """What it is like where they play; waits until they are ready."""
-
-    def submit(self, order: Order) -> None:
-        """Play this, some time."""
-
-    def result(self) -> PlayedEpisode:
-        """The episode of the oldest order that is not handed over yet; waits for it."""
-
-    def close(self) -> None:
-        """Stop."""
-
-
-class InProcess:
-    """Plays here, when the result is asked for."""
-
-    def __init__(self, collector: Collector) -> None:
-        self._collector = collector
-        self._orders: deque[Order] = deque()
-        self.world = collector.world
-        self.submit, self.close = self._orders.append, collector.close
-
-    def result(self) -> PlayedEpisode:
-        """Play the oldest."""
-        order = self._orders.popleft()
-        try:
-            return self._collector.play(order)
-        except Exception as error:
-            raise CollectorError(failure(order, error)) from error
-
-
-class Processes:
-    """Collector processes that take orders in turn.
-
-    Each has a pipe of its own, of which it holds one end only: if this process is killed, the pipe closes and
-    the collectors end by themselves.
+    Args:
+        lines: one to each collector, with `submit`, `answer` and `close`; the first answer is the world.
     """
 
-    def __init__(self, config: TrainConfig, run: Path, workers: int) -> None:
-        with _one_thread_each():
-            self._lines = [Line(config, run, k) for k in range(workers)]
-        self._turns = itertools.cycle(self._lines)
-        self._under_way: deque[Line] = deque()
+    def __init__(self, lines: Sequence[Any]) -> None:
+        self._lines, self._turns = lines, itertools.cycle(lines)
+        self._under_way: deque[Any] = deque()
 
     @cached_property
     def world(self) -> World:
-        """Waits until all collectors are ready."""
+        """What it is like where they play; waits until all are ready."""
         worlds: list[World] = [line.answer() for line in self._lines]
         return worlds[0]
 
     def submit(self, order: Order) -> None:
-        """To the next collector in turn."""
+        """Play this, some time."""
         _ = self.world
         self._under_way.append(next(self._turns))
-        self._under_way[-1].orders.put(order)
+        self._under_way[-1].submit(order)
 
     def result(self) -> PlayedEpisode:
-        """From the collector that got the oldest order."""
+        """The episode of the oldest order that is not handed over yet; waits for it."""
         episode: PlayedEpisode = self._under_way.popleft().answer()
         return episode
 
     def close(self) -> None:
         """End the collectors; what they are playing is of no use to anybody."""
         for line in self._lines:
-            line.process.terminate()
-        for line in self._lines:
-            line.process.join(5)
-            if line.process.is_alive():
-                line.process.kill()
-            line.orders.put(None)
+            line.close()
+
+
+class InProcess:
+    """Plays here, when the answer is asked for."""
+
+    def __init__(self, collector: Collector) -> None:
+        self.collector = collector
+        self._orders: deque[Order | None] = deque([None])
+        self.submit, self.close = self._orders.append, collector.close
+
+    def answer(self) -> World | PlayedEpisode:
+        """Play the oldest."""
+        order = self._orders.popleft()
+        if order is None:
+            return self.collector.world
+        try:
+            return self.collector.play(order)
+        except Exception as error:
+            raise CollectorError(failure(order, error)) from error
 
 
 class Line:
     """A collector process, and two threads that carry orders to it and answers back.
 
+    It holds one end only of its pipe: if this process is killed, the pipe closes and the collector ends by itself.
     Both directions must be able to wait on their own: with the pipe full of orders one way and of frames the
     other, learner and collector would wait for each other for ever.
     """
@@ -120,7 +98,8 @@ class Line:
         self.process = context.Process(target=work, args=(theirs, config, str(run)), daemon=True)
         self.process.start()
         theirs.close()
-        self.orders: queue.SimpleQueue[Order | None] = queue.SimpleQueue()
+        self._orders: queue.SimpleQueue[Order | None] = queue.SimpleQueue()
+        self.submit = self._orders.put
         self._answers: queue.SimpleQueue[tuple[str, Any]] = queue.SimpleQueue()
         for carry in (self._send, self._receive):
             threading.Thread(target=carry, daemon=True).start()
@@ -144,8 +123,16 @@ class Line:
             raise CollectorError(value)
         return value
 
+    def close(self) -> None:
+        """End the collector."""
+        self.process.terminate()
+        self.process.join(5)
+        if self.process.is_alive():
+            self.process.kill()
+        self._orders.put(None)
+
     def _send(self) -> None:
-        while (order := self.orders.get()) is not None:
+        while (order := self._orders.get()) is not None:
             _send(self._pipe, order)
 
     def _receive(self) -> None:
@@ -219,10 +206,9 @@ def make_collector(config: TrainConfig, folder: Path) -> Collector:
 def make_players(run: RunFolder, workers: int | str) -> tuple[Players, Staged]:
     """As many collector processes (for 0, this one; for "ray:8", Ray actors), and the reward, side by side."""
     kind, count = parse_workers(workers)
-    players: Players
     if count == 0:
         collector = make_collector(run.config, run.path)
-        players = InProcess(collector)
+        players = Players([InProcess(collector)])
         if not collector.reward.guide_dim:
             # Nothing in it changes while it only observes, so that one object serves both.
             return players, cast(Staged, collector.reward)
@@ -231,7 +217,8 @@ def make_players(run: RunFolder, workers: int | str) -> tuple[Players, Staged]:
 
         players = RayPlayers(run.config, run.path, count)
     else:
-        players = Processes(run.config, run.path, count)
+        with _one_thread_each():
+            players = Players([Line(run.config, run.path, k) for k in range(count)])
     try:
         reward = cast(Staged, load_reward(run.path))
         # What has to be measured is measured now, while the collectors get ready.

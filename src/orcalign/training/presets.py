@@ -113,22 +113,15 @@ RECIPES: dict[str, Recipe] = {
         "ordered coverage from the first step on, without pretraining",
         {"reward.matcher": "orca"},
     ),
-    "temporal_ot": Recipe(
-        "TemporalOT",
-        "optimal transport between frames of nearly the same time",
-        {"reward.matcher": "temporal_ot"},
-    ),
-    "ot": Recipe("OT", "optimal transport between frames, whatever their order", {"reward.matcher": "ot"}),
-    "dtw": Recipe(
-        "DTW",
-        "dynamic time warping: frames in order, any of them as often as it fits",
-        {"reward.matcher": "dtw"},
-    ),
-    "threshold": Recipe(
-        "Threshold",
-        "counts the demo's frames that were reached, one after the other",
-        {"reward.matcher": "threshold"},
-    ),
+    **{
+        matcher: Recipe(label, summary, {"reward.matcher": matcher})
+        for matcher, label, summary in (
+            ("temporal_ot", "TemporalOT", "optimal transport between frames of nearly the same time"),
+            ("ot", "OT", "optimal transport between frames, whatever their order"),
+            ("dtw", "DTW", "dynamic time warping: frames in order, any of them as often as it fits"),
+            ("threshold", "Threshold", "counts the demo's frames that were reached, one after the other"),
+        )
+    },
 }
 
 

@@ -7,7 +7,6 @@ so nobody can tell.
 from __future__ import annotations
 
 import io
-import itertools
 import logging
 import os
 import secrets
@@ -16,58 +15,48 @@ import sys
 import tarfile
 import tempfile
 from collections import deque
-from functools import cached_property
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-from orcalign.training.collector import Order, World
+from orcalign.training.collector import Order
 from orcalign.training.config import TrainConfig
 from orcalign.training.config_mapping import from_mapping, to_mapping
-from orcalign.training.episode import PlayedEpisode
-from orcalign.training.players import CollectorError, failure, make_collector, plainly
+from orcalign.training.players import CollectorError, Players, failure, make_collector, plainly
 from orcalign.training.run_folder import REWARD_FILES
 
 KNOCK_SECONDS = 10.0
 
 
-class RayPlayers:
-    """Actors that take orders in turn, as `Players` do; what the reward is made from travels to them.
-
-    Each of the `workers` asks for so many `cpus`.
-    """
+class RayPlayers(Players):
+    """So many actors, each of which asks for so many `cpus`; what the reward is made from travels to them."""
 
     def __init__(self, config: TrainConfig, run: Path, workers: int, cpus: float = 1) -> None:
-        self._ray = connect()
+        ray = connect()
         # Kept as long as the players: an actor that is started again needs it again.
-        self._files = self._ray.put(pack(run, only=REWARD_FILES))
-        actor = self._ray.remote(num_cpus=cpus, max_restarts=-1, max_task_retries=-1)(RayCollector)
-        self._actors = [actor.remote(to_mapping(config), self._files) for _ in range(workers)]
-        self._turns = itertools.cycle(self._actors)
-        self._under_way: deque[Any] = deque()
+        self._files = ray.put(pack(run, only=REWARD_FILES))
+        actor = ray.remote(num_cpus=cpus, max_restarts=-1, max_task_retries=-1)(RayCollector)
+        super().__init__(
+            [RayLine(ray, actor.remote(to_mapping(config), self._files)) for _ in range(workers)]
+        )
 
-    @cached_property
-    def world(self) -> World:
-        """Waits until all actors are ready."""
-        worlds: list[World] = [self._get(actor.world.remote()) for actor in self._actors]
-        return worlds[0]
+
+class RayLine:
+    """To one actor; when it is closed, the cluster stays."""
+
+    def __init__(self, ray: Any, actor: Any) -> None:
+        self._ray, self.actor = ray, actor
+        self._waiting = deque([actor.world.remote()])
+        self.close = partial(ray.kill, actor)
 
     def submit(self, order: Order) -> None:
-        """To the next actor in turn."""
-        self._under_way.append(next(self._turns).play.remote(order))
+        """Play this, some time."""
+        self._waiting.append(self.actor.play.remote(order))
 
-    def result(self) -> PlayedEpisode:
-        """Of the oldest order."""
-        episode: PlayedEpisode = self._get(self._under_way.popleft())
-        return episode
-
-    def close(self) -> None:
-        """End the actors; the cluster stays."""
-        for actor in self._actors:
-            self._ray.kill(actor)
-
-    def _get(self, reference: Any) -> Any:
+    def answer(self) -> Any:
+        """What the actor says next; waits for it."""
         try:
-            kind, value = self._ray.get(reference)
+            kind, value = self._ray.get(self._waiting.popleft())
         except self._ray.exceptions.RayError as error:
             raise CollectorError(
                 f"a collector on the Ray cluster is gone ({' '.join(str(error).split())})."

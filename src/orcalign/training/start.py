@@ -64,9 +64,7 @@ def train(
     Args:
         task: what is to be learned; or a whole config, of `orcalign.config`.
         out: folder of the run; left out, runs/TASK-RECIPE-seedN.
-        preset: laptop or paper.
-        recipe: one of `orcalign recipes`; left out, the preset's own.
-        settings: what is to be otherwise, as in {"steps": 5000, "agent.hidden": 64}.
+        preset, recipe, settings: as for `orcalign.config`.
         workers: collector processes, or Ray actors as in "ray:8"; 0 plays in this process.
         device: of the learner: auto, cpu, cuda or mps.
         resume: go on with the run in this folder instead; its settings are those it began with.
