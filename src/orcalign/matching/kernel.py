@@ -70,11 +70,17 @@ def bits(value: Any) -> Any:
     return value.view(np.uint32 if value.dtype == np.float32 else np.uint64)
 
 
+def _bits_32(value: Any) -> Any:
+    return np.float32(value).view(np.uint32)
+
+
+def _bits_64(value: Any) -> Any:
+    return np.float64(value).view(np.uint64)
+
+
 @overload(bits)
 def _bits_in_kernels(value: Any) -> Any:
-    if value == types.float32:
-        return lambda value: np.float32(value).view(np.uint32)
-    return lambda value: np.float64(value).view(np.uint64)
+    return _bits_32 if value == types.float32 else _bits_64
 
 
 @intrinsic
