@@ -201,7 +201,7 @@ def check_target(target: Path, overwrite: bool) -> None:
     # Overwriting replaces the whole folder, so it must hold nothing but a demo.
     if target.is_symlink() or not target.is_dir() or (not is_demo(target) and any(target.iterdir())):
         raise FileExistsError(
-            f"{str(target)!r} is no demo folder and is not overwritten; choose another name."
+            f"{str(target)!r} is not a demo folder and is not overwritten; choose another name."
         )
 
 
