@@ -186,11 +186,7 @@ def load_demo(path: str | os.PathLike[str], options: VideoOptions | None = None)
 
 
 def is_demo(path: str | os.PathLike[str]) -> bool:
-    """Whether the path is a demo folder.
-
-    >>> is_demo("no-such-folder")
-    False
-    """
+    """Whether the path is a demo folder."""
     return (Path(path) / MANIFEST).is_file()
 
 

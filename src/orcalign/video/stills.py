@@ -16,14 +16,8 @@ from orcalign.video.picture import LARGEST_PICTURE, check_area, to_rgb, turn_of
 from orcalign.video.timeline import Shown, Source, VideoOptions
 
 IMAGE_ENDINGS = frozenset({".png", ".jpg", ".jpeg", ".bmp", ".webp", ".tif", ".tiff"})
-_MAGIC = {
-    b"\x89PNG": "png",
-    b"\xff\xd8": "mjpeg",
-    b"BM": "bmp",
-    b"RIFF": "webp",
-    b"II*\0": "tiff",
-    b"MM\0*": "tiff",
-}
+_MAGIC = {b"\x89PNG": "png", b"\xff\xd8": "mjpeg", b"BM": "bmp", b"RIFF": "webp"}
+_MAGIC |= dict.fromkeys((b"II*\0", b"MM\0*"), "tiff")
 _LONGEST_HEADER = 10_000
 
 
@@ -53,9 +47,8 @@ def open_folder(folder: Path, options: VideoOptions) -> Source:
     def shown(start: float) -> Iterator[Shown]:
         # Without a stored clock any frame can be reached directly.
         for k in range(max(0, int(start * rate) - 1), len(paths)):
-            yield Shown(
-                k / rate, 1 / rate, functools.partial(read_image, paths[k]), f"image {str(paths[k])!r}"
-            )
+            picture = functools.partial(read_image, paths[k])
+            yield Shown(k / rate, 1 / rate, picture, f"image {str(paths[k])!r}")
 
     return Source(str(folder), shown, rate=rate, duration=len(paths) / rate, count=len(paths))
 

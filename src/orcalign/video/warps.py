@@ -49,8 +49,8 @@ class Warp:
     def apply(self, array: ArrayLike) -> NDArray[Any]:
         """Warp an array along its first axis: [source_length, ...] → [len(warp), ...]."""
         values = np.asarray(array)
-        if values.ndim == 0 or len(values) != self.source_length:
-            have = "no axis" if values.ndim == 0 else f"{len(values)} frames"
+        if values.shape[:1] != (self.source_length,):
+            have = f"{len(values)} frames" if values.ndim else "no axis"
             raise ValueError(
                 f"This warp maps an original of {self.source_length} frames, the array has {have}; "
                 "make the warp for the array's length."
