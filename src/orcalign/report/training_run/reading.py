@@ -172,7 +172,7 @@ def spent(run: RunRecords) -> Spent:
 
 
 def _config(path: Path, text: str) -> Mapping[str, Any]:
-    import yaml  # type: ignore[import-untyped, unused-ignore]
+    import yaml
 
     try:
         values = yaml.safe_load(text)
