@@ -10,9 +10,9 @@ from orcalign.experiments.results import METRICS, StudyResults, label
 from orcalign.experiments.tables import heading
 from orcalign.files import require_writable, write_file
 from orcalign.report.explainer import PagePart, render_document
-from orcalign.report.explainer.document import part_text
+from orcalign.report.explainer.document import part_text, safe
 from orcalign.report.study.films import film_rows, study_settings
-from orcalign.report.study.words import details, headline, run_list, safe, tables
+from orcalign.report.study.words import details, headline, run_list, tables
 from orcalign.report.study_plots import mean_curve
 from orcalign.report.training_run.curves import chart_of, series_of, set_range, short
 
