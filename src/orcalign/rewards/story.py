@@ -95,7 +95,8 @@ def _demo_cost(values: npt.ArrayLike, J: int) -> FloatArray:
             f"demo_cost has shape {np.shape(values)}; it must be [{J}, {J}], the distances between the "
             f"{J} demo frames."
         )
-    return square.cost[0].astype(np.float64, copy=False)
+    distances: FloatArray = square.cost[0].astype(np.float64, copy=False)
+    return distances
 
 
 def _quarters(path: Following) -> tuple[int | None, ...]:
