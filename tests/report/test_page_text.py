@@ -205,32 +205,6 @@ def test_every_matcher_can_be_shown(name: str) -> None:
     assert np.allclose(data["reward"], match.reward, rtol=1e-5)
 
 
-BAD = {
-    "uint8": lambda: PageClip("x", FRAMES.astype(float), 30),  # type: ignore[arg-type]
-    "at least one frame": lambda: PageClip("x", FRAMES[:0], 30),
-    "frame rate of 'x' is nan": lambda: PageClip("x", FRAMES, float("nan")),
-    "one row for each of the 2 frames": lambda: attempt(cost=np.ones((3, 2))),
-    r"cost of 'try' has nan at \[0, 1\]": lambda: attempt(cost=np.array([[0, np.nan], [0, 0]])),
-    "no results": lambda: attempt(results={}),
-    "reward of 'dtw' for 'try'": lambda: attempt(results={"dtw": result(reward=np.ones(3))}),
-    "assignment of 'dtw' for 'try'": lambda: attempt(results={"dtw": result(assignment=np.eye(3))}),
-    "reward has -inf": lambda: result(reward=np.array([0, -np.inf])),
-    "total reward is inf": lambda: result(total=float("inf")),
-    "must have 4": lambda: result(story=SimpleNamespace(**{**vars(STORY), "quarters": (1,)})),
-    "position of 'dtw'": lambda: attempt(
-        results={"dtw": result(story=SimpleNamespace(**{**vars(STORY), "position": [0]}))}
-    ),
-    "no attempts": lambda: PageData(PageClip("d", FRAMES, 30), ()),
-    "each of the 1 frames of the demo 'd'": lambda: PageData(PageClip("d", FRAMES[:1], 30), (attempt(),)),
-}
-
-
-@pytest.mark.parametrize("words", BAD)
-def test_what_cannot_be_shown_is_refused_in_words(words: str) -> None:
-    with pytest.raises(ValueError, match=words):
-        BAD[words]()
-
-
 def test_the_data_cannot_be_changed() -> None:
     with pytest.raises(dataclasses.FrozenInstanceError):
         attempt().name = "other"  # type: ignore[misc]

@@ -75,19 +75,19 @@ def test_the_speed_is_that_of_the_last_half_a_minute() -> None:
     panel, _ = plain(clock)
     assert panel.steps_per_second() is None
     step = 5000  # resumed: what was done before does not count
-    panel.episode(episode(step))
+    panel.write(episode(step))
     assert panel.steps_per_second() is None
     for steps in [10] * 50 + [100] * 50:
         clock.now += 1
         step += steps
-        panel.episode(episode(step))
+        panel.write(episode(step))
     assert panel.steps_per_second() == pytest.approx(100)
 
 
 def test_shares_of_time_leave_out_the_total() -> None:
     panel, _ = plain(Clock())
-    panel.episode(episode(1))
-    panel.episode(episode(2, timing={"simulate": 1.0, "keep": 5.0, "total": 9.0}))
+    panel.write(episode(1))
+    panel.write(episode(2, timing={"simulate": 1.0, "keep": 5.0, "total": 9.0}))
     assert panel.shares() == pytest.approx({"simulate": 0.55, "render": 0.15, "observe": 0.1, "update": 0.2})
 
 
@@ -164,14 +164,14 @@ def test_telling_it_costs_next_to_nothing() -> None:
 def test_an_error_leaves_the_terminal_as_it_was() -> None:
     out = io.StringIO()
     console = Console(file=out, width=100, force_terminal=True)
-    with pytest.raises(ZeroDivisionError), Panel(10, console=console):
+    with pytest.raises(ZeroDivisionError), Panel(10, "door-close", console):
         raise ZeroDivisionError
     assert out.getvalue().rstrip().endswith("\x1b[?25h")  # the cursor is shown again
 
 
 def test_a_run_of_no_steps_is_refused() -> None:
     with pytest.raises(ValueError, match="total_steps is 0; it must be at least 1"):
-        Panel(0)
+        Panel(0, "door-close")
 
 
 def test_small_texts() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +26,7 @@ def episode(step: int, reward: float = 1.0) -> dict[str, Any]:
 
 
 def test_records_become_scalars(tmp_path: Path) -> None:
-    with TensorBoardLog(tmp_path / "new" / "folder") as log:
+    with closing(TensorBoardLog(tmp_path / "new" / "folder")) as log:
         log.write(
             {
                 "kind": "episode",
@@ -64,7 +65,7 @@ def test_records_become_scalars(tmp_path: Path) -> None:
 
 
 def test_a_loss_that_is_no_number_is_seen(tmp_path: Path) -> None:
-    with TensorBoardLog(tmp_path) as log:
+    with closing(TensorBoardLog(tmp_path)) as log:
         log.write({"kind": "episode", "step": 1, "critic_loss": float("nan")})
     [(step, value)] = read(tmp_path)["train/critic_loss"]
     assert step == 1
@@ -96,7 +97,7 @@ def test_a_resumed_run_hides_what_the_killed_one_wrote_later(tmp_path: Path) -> 
     resumed.close()
     assert read(tmp_path)["train/reward"] == [*((s, 1.0) for s in (10, 20, 30, 40, 50)), (60, 2.0), (70, 2.0)]
     # And once more, all within one second: files are read in the order of their names.
-    with TensorBoardLog(tmp_path, from_step=20) as again:
+    with closing(TensorBoardLog(tmp_path, from_step=20)) as again:
         again.write(episode(30, reward=3.0))
     assert read(tmp_path)["train/reward"] == [(10, 1.0), (20, 1.0), (30, 3.0)]
     assert len(list(tmp_path.iterdir())) == 3
@@ -104,12 +105,12 @@ def test_a_resumed_run_hides_what_the_killed_one_wrote_later(tmp_path: Path) -> 
 
 
 def test_a_record_cut_off_by_a_kill_does_no_harm(tmp_path: Path) -> None:
-    with TensorBoardLog(tmp_path) as log:
+    with closing(TensorBoardLog(tmp_path)) as log:
         for step in (10, 20, 30):
             log.write(episode(step))
     [path] = tmp_path.iterdir()
     path.write_bytes(path.read_bytes()[:-7])
-    with TensorBoardLog(tmp_path, from_step=20) as log:
+    with closing(TensorBoardLog(tmp_path, from_step=20)) as log:
         log.write(episode(30, reward=2.0))
     assert read(tmp_path)["train/reward"] == [(10, 1.0), (20, 1.0), (30, 2.0)]
 

@@ -97,21 +97,10 @@ def _one_line(error: BaseException) -> str:
     return " ".join(str(error).split()) or type(error).__name__
 
 
-EXTRAS = {
-    "matplotlib": "plot",
-    "transformers": "hub",
-    "huggingface_hub": "hub",
-    "safetensors": "hub",
-    "gymnasium": "train",
-    "metaworld": "train",
-    "mujoco": "train",
-    "yaml": "train",
-    "tensorboard": "train",
-    "ray": "ray",
-}
-"""Package to the extra that brings it; what is not here comes with `video`."""
-
-
 def _missing(error: ModuleNotFoundError) -> str:
+    from orcalign.cli.doctor import PACKAGES
+
     package = (error.name or "").split(".")[0]
-    return f"this command needs {package}; install it with: pip install 'orcalign[{EXTRAS.get(package, 'video')}]'"
+    others = {"safetensors": "hub", "yaml": "train", "tensorboard": "train", "ray": "ray"}
+    extra = {**others, **PACKAGES}.get(package) or "video"
+    return f"this command needs {package}; install it with: pip install 'orcalign[{extra}]'"

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import tyro
 from rich.console import Console
@@ -141,37 +142,28 @@ def warp(
     from orcalign.video.demo import check_target
 
     check_target(out, overwrite)
-    asked = {
-        "--keep": keep,
-        "--speed-up": speed_up,
-        "--slow-down": slow_down,
-        "--pause": pause,
-        "--paper": paper,
-        "--random": random,
+
+    def at_random(J: int, speed: Literal["fast", "slow"]) -> Warp:
+        six = video.random_misalignments(J, speed, np.random.default_rng(seed), success_at)
+        return next(one for one in six if one.level == level).warp
+
+    # Each is made of the demo's length and of what was given.
+    asked: dict[str, tuple[Any, Callable[[int, Any], Warp]]] = {
+        "--keep": (keep, lambda J, frames: video.keep(frames, J)),
+        "--speed-up": (speed_up, lambda J, factor: video.speed_up(J, factor, segment)),
+        "--slow-down": (slow_down, lambda J, factor: video.slow_down(J, factor, segment)),
+        "--pause": (pause, lambda J, where: video.pause(J, *where)),
+        "--paper": (paper, lambda J, task: video.paper_misalignment(task, J)),
+        "--random": (random, at_random),
     }
-    given = [name for name, value in asked.items() if value is not None]
+    given = [name for name, (value, _) in asked.items() if value is not None]
     if len(given) != 1:
         raise ValueError(f"{' and '.join(given) or 'no warp'} given; give exactly one of {', '.join(asked)}.")
     if segment is not None and speed_up is None and slow_down is None:
         raise ValueError(f"--segment goes with --speed-up or --slow-down, not with {given[0]}.")
     original = video.load_demo(demo)
-    length = len(original)
-    change: Warp
-    if keep is not None:
-        change = video.keep(keep, length)
-    elif speed_up is not None:
-        change = video.speed_up(length, speed_up, segment)
-    elif slow_down is not None:
-        change = video.slow_down(length, slow_down, segment)
-    elif pause is not None:
-        change = video.pause(length, *pause)
-    elif paper is not None:
-        change = video.paper_misalignment(paper, length)
-    else:
-        rng = np.random.default_rng(seed)
-        six = video.random_misalignments(length, random or "fast", rng, success_at)
-        change = next(one for one in six if one.level == level).warp
-    warped = original.warp(change)
+    value, make_warp = asked[given[0]]
+    warped = original.warp(make_warp(len(original), value))
     warped.save(out, overwrite)
     show_demo(warped, out)
 

@@ -33,7 +33,8 @@ PACKAGES = {
     "metaworld": "train",
     "mujoco": "train",
 }
-CODECS = {"h264": "w", "vp9": "r", "gif": "w", "mjpeg": "w", "png": "r"}
+"""Package to the extra that brings it."""
+CODECS = {"h264": "rw", "vp9": "r", "gif": "rw", "mjpeg": "rw", "png": "r"}
 MARKS = {True: "[green]ok[/]     ", False: "[red]broken[/] ", None: "[yellow]missing[/]"}
 GL_PROBE = "import mujoco; c = mujoco.GLContext(64, 64); c.make_current(); c.free(); print('works')"
 
@@ -55,7 +56,7 @@ def doctor() -> None:
     """
     console = Console(soft_wrap=True, highlight=False)
     broken = False
-    for check in (_python, _packages, _kernels, _encoders, _codecs, _gl, _hardware, _browser):
+    for check in (_packages, _encoders, _codecs, _gl, _hardware):
         for line in check():
             fix = f"  → {line.fix}" if line.fix and line.good is not True else ""
             console.print(MARKS[line.good] + escape(f" {line.what}: {line.found}{fix}"))
@@ -99,21 +100,15 @@ def warmup() -> None:
     console.print(f"ready after {time.perf_counter() - start:.1f} s", highlight=False)
 
 
-def _python() -> Iterator[Line]:
+def _packages() -> Iterator[Line]:
     good = sys.version_info >= (3, 11)
     yield Line(good, "Python", platform.python_version(), "install Python 3.11 or newer")
-
-
-def _packages() -> Iterator[Line]:
     for name, extra in PACKAGES.items():
         try:
             yield Line(True, name, importlib.metadata.version(name))
         except importlib.metadata.PackageNotFoundError:
             fix = f"pip install 'orcalign[{extra}]'" if extra else "pip install --force-reinstall orcalign"
             yield Line(False if extra in ("", "video") else None, name, "not installed", fix)
-
-
-def _kernels() -> Iterator[Line]:
     import numpy as np
 
     from orcalign.matching import orca
@@ -152,12 +147,11 @@ def _codecs() -> Iterator[Line]:
         return
     import av
 
-    for name, mode in CODECS.items():
+    for name, does in CODECS.items():
         try:
-            av.Codec(name, "r")
-            if mode == "w":
-                av.Codec(name, "w")
-            yield Line(True, f"codec {name}", "reads and writes" if mode == "w" else "reads")
+            for mode in does:
+                av.Codec(name, "w" if mode == "w" else "r")
+            yield Line(True, f"codec {name}", "reads and writes" if "w" in does else "reads")
         except ValueError:
             fix = "pip install --force-reinstall av"
             yield Line(False, f"codec {name}", "not in this build of PyAV", fix)
@@ -190,9 +184,6 @@ def _hardware() -> Iterator[Line]:
     free = shutil.disk_usage(where).free / 2**30
     room = "make room: features and demos need some GiB"
     yield Line(free > 1, "disk", f"{free:.0f} GiB free at {where}", room)
-
-
-def _browser() -> Iterator[Line]:
     found = shutil.which("chromium") or shutil.which("google-chrome")
     fix = "apt-get install chromium chromium-driver"
     yield Line(True if found else None, "browser for the tests", found or "none", fix)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -14,8 +13,6 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from orcalign.encoders import Encoder
     from orcalign.report.clips import EncodedClip
     from orcalign.video import VideoOptions
@@ -70,37 +67,24 @@ class EncoderChoice:
         )
 
 
-@contextmanager
-def frame_progress(description: str, total: int | None) -> Iterator[Any]:
-    """A bar with frames done, speed and time left, on stderr; nothing where nobody looks."""
-    columns = (
-        TextColumn("{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TextColumn("{task.fields[rate]}"),
-        TimeRemainingColumn(),
-    )
-    console = Console(stderr=True)
-    with Progress(*columns, console=console, transient=True, disable=not sys.stderr.isatty()) as progress:
-        task = progress.add_task(description, total=total, rate="")
-
-        def show(before: int, done: int) -> None:
-            progress.update(task, completed=before + done)
-            speed = progress.tasks[task].speed
-            progress.update(task, rate=f"{speed:.0f} frames/s" if speed else "")
-
-        yield show
-
-
 def encode_all(paths: Sequence[Path], encoder: Encoder, options: VideoOptions) -> list[EncodedClip]:
-    """Encode files one after the other under one bar."""
+    """Encode files under one bar with frames done, speed and time left, on stderr; none where nobody looks."""
     from orcalign.report.clips import encode_file
     from orcalign.video import count_frames, is_demo
 
     counts = [None if is_demo(path) else count_frames(path, options) for path in paths]
     known = [count for count in counts if count is not None]
     clips: list[EncodedClip] = []
-    with frame_progress("encoding", sum(known) if len(known) == len(counts) else None) as show:
+    rate = TextColumn("{task.fields[rate]}")
+    columns = (TextColumn("encoding"), BarColumn(), MofNCompleteColumn(), rate, TimeRemainingColumn())
+    console = Console(stderr=True)
+    with Progress(*columns, console=console, transient=True, disable=not sys.stderr.isatty()) as progress:
+        task = progress.add_task("", total=sum(known) if len(known) == len(counts) else None, rate="")
+
+        def show(before: int, done: int) -> None:
+            speed = progress.tasks[task].speed
+            progress.update(task, completed=before + done, rate=f"{speed:.0f} frames/s" if speed else "")
+
         for path in paths:
             before = sum(len(clip.frames) for clip in clips)
             clips.append(encode_file(path, encoder, options, partial(show, before)))

@@ -10,7 +10,7 @@ import tyro
 from rich.console import Console
 from rich.table import Table
 
-from orcalign.cli.table import Swept, SweptChoice, trains
+from orcalign.cli.table import Swept, SweptChoice
 
 _MARKS = {"right": "[green]✔ right[/]", "tie": "[red]✘ tie[/]", "wrong": "[red]✘ wrong[/]"}
 
@@ -46,8 +46,6 @@ def report(
         return
     from orcalign.report.study import write_study_page
 
-    if not trains(run):
-        raise ValueError(f"the study {run!r} has a table only: orcalign table {run}.")
     print(f"open {write_study_page(swept.of(run), save, metric)}")
 
 
@@ -56,16 +54,12 @@ def is_run(name: str) -> bool:
     from orcalign.checks import near_miss
     from orcalign.experiments.study import STUDIES
 
-    path = Path(name)
-    if (path / "config.yaml").is_file():
-        return True
-    if name in STUDIES or name.endswith((".yaml", ".yml", ".json")):
-        return False
-    if path.is_dir():
-        return True
-    known = f"Studies: {', '.join(STUDIES)}."
+    study = name in STUDIES or name.endswith((".yaml", ".yml", ".json"))
+    if study or Path(name).is_dir():
+        return not study or (Path(name) / "config.yaml").is_file()
     raise FileNotFoundError(
-        f"{name!r} is neither the folder of a run nor a study;{near_miss(name, STUDIES)} {known}"
+        f"{name!r} is neither the folder of a run nor a study;{near_miss(name, STUDIES)} "
+        f"Studies: {', '.join(STUDIES)}."
     )
 
 
@@ -89,13 +83,13 @@ def strip(
         names: Of all rows, from top to bottom; left out, those of the files and folders.
         episode: Which film of a run's last evaluation, from 0 on.
     """
+    from orcalign.checks import require
     from orcalign.files import require_writable
     from orcalign.report.plots import draw_strip, require_kind, strip_rows
 
     if not sources:
         raise ValueError("there is nothing to draw; give at least one video, saved demo or folder of a run.")
-    if frames < 1:
-        raise ValueError(f"frames is {frames}; it must be at least 1, such as 8.")
+    require("frames", frames, at_least=1)
     require_kind(out)
     require_writable(out)
     rows = strip_rows(sources, episode)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import shlex
 import sys
-from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -78,8 +77,17 @@ def sweep(
         return
     per_run = workers if workers is not None else 2 * (backend == "local" and jobs == 1)
     settings = SweepSettings(retries, per_run, device, checkpoint_minutes, wait)
+
+    def place() -> Any:
+        if backend == "ray":
+            from orcalign.experiments.ray_backend import RayBackend
+
+            return RayBackend(folder, jobs, cpus=1 + per_run, gpus=1 if device == "cuda" else 0)
+        from orcalign.experiments.worker import LocalBackend
+
+        return LocalBackend(folder, jobs)
+
     with SweepView() as view, stop_on_interrupt(STOPPING) as stop:
-        place = _backend(backend, folder, jobs, per_run, device)
         progress = sweep_study(plan, folder, place, settings, view, stop)
     for key, error in progress.failed.items():
         log = folder / "cells" / key / "log.txt"
@@ -93,16 +101,6 @@ def sweep(
         print(f"try those that failed again with: {again}", file=sys.stderr)
         sys.exit(1)
     print(f"see: orcalign table {study}" + (f" --out {shlex.quote(str(out))}" if out else ""))
-
-
-def _backend(name: str, folder: Path, jobs: int, workers: int, device: str) -> Callable[[], Any]:
-    if name == "ray":
-        from orcalign.experiments.ray_backend import RayBackend
-
-        return lambda: RayBackend(folder, jobs, cpus=1 + workers, gpus=1 if device == "cuda" else 0)
-    from orcalign.experiments.worker import LocalBackend
-
-    return lambda: LocalBackend(folder, jobs)
 
 
 def _show_plan(progress: Progress) -> None:

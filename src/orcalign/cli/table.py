@@ -46,6 +46,8 @@ class Swept:
                 raise ValueError(f"{study!r} says itself what was run; leave out --{next(iter(given))}.")
             return load_results(Path(study)).narrowed(only)
         chosen = find_study(study)
+        if chosen.kind != "training":
+            raise ValueError(f"the study {study!r} has a table only: orcalign table {study}.")
         folder = given.pop("out", Path("runs") / chosen.name)
         known = recall(folder, chosen.name)
         # Another preset has a budget of its own.
@@ -80,6 +82,7 @@ def table(
         results: Also write the numbers of all runs to this small .json file, which works in the place of STUDY.
     """
     from orcalign.experiments.results_file import is_results_file, join_results, load_results, save_results
+    from orcalign.experiments.study import find_study
     from orcalign.experiments.table_formats import FORMATS
     from orcalign.experiments.tables import make_table
     from orcalign.files import require_writable, write_file
@@ -89,7 +92,7 @@ def table(
     for path in (save, results):
         if path is not None:
             require_writable(path)
-    if trains(study):
+    if is_results_file(study) or find_study(study).kind == "training":
         runs = swept.of(study)
         if join:
             runs = join_results(runs, [load_results(path) for path in join])
@@ -108,14 +111,6 @@ def table(
     else:
         write_file(save, text.encode())
         print(f"table: {save}")
-
-
-def trains(study: str) -> bool:
-    """Whether the study is a grid of runs; refuses names that are none."""
-    from orcalign.experiments.results_file import is_results_file
-    from orcalign.experiments.study import find_study
-
-    return is_results_file(study) or find_study(study).kind == "training"
 
 
 def plot(
@@ -139,8 +134,6 @@ def plot(
     from orcalign.files import require_writable
     from orcalign.report.study_plots import plot_study
 
-    if not trains(study):
-        raise ValueError("the study 'latency' has a table only: orcalign table latency.")
     runs = swept.of(study)
     for one in kind:
         path = (save or runs.folder) / f"{runs.study.name}-{one}.{ending}"

@@ -212,8 +212,9 @@ def _set_up(
     steps = Checkpoints(run.path / "checkpoints").steps()
     watchers: list[Any] = [
         stack.enter_context(Panel(run.config.steps, f"{run.config.task}, {run.config.label}")),
-        stack.enter_context(TensorBoardLog(run.path / "tensorboard", steps[-1] if steps else None)),
+        TensorBoardLog(run.path / "tensorboard", steps[-1] if steps else None),
     ]
+    stack.callback(watchers[-1].close)
     if wandb:
         watchers.append(WandbLog(to_mapping(run.config), run.path))
         stack.callback(watchers[-1].close)

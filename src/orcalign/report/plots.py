@@ -58,7 +58,7 @@ def plot_exploits(table: ExploitTable, path: Path) -> None:
     axis.set_yticks(range(rows), table.matchers, fontsize=11)
     axis.set_title("Does the true rollout score higher than its altered copy?  ✘ = fooled", fontsize=12)
     figure.colorbar(picture, label="(true - altered) / larger", ticks=[-1, 0, 1])
-    _save(figure, path)
+    save_figure(figure, path)
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,17 +81,16 @@ def moments(T: int, count: int) -> npt.NDArray[np.int64]:
 
 
 def strip_rows(sources: Sequence[Path], episode: int = 0) -> list[Row]:
-    """A row for each video and demo; of a run its demo, unless the row above has it, and what it does in the end.
-
-    Args:
-        sources: videos, folders of images, saved demos, folders of runs.
-        episode: which film of a run's last evaluation.
-    """
+    """A row for each video, folder of images and demo; of a run its demo, unless the row above has it, and that
+    episode of its last evaluation."""
     rows: list[Row] = []
     for source in sources:
-        rows.extend(
-            _of_run(source, episode, rows) if (source / "config.yaml").is_file() else [_of_video(source)]
-        )
+        if (source / "config.yaml").is_file():
+            rows += _of_run(source, episode, rows)
+        elif is_demo(source):
+            rows.append(Row(source.name, load_demo(source).frames))
+        else:
+            rows.append(Row(source.stem, read_video(source, VideoOptions(longest=LONGEST)).frames))
     return rows
 
 
@@ -114,13 +113,7 @@ def draw_strip(rows: Sequence[Row], path: Path, count: int = 8) -> None:
             axis.set(xticks=[], yticks=[])
             axis.set_xlabel(str(t), fontsize=7, labelpad=1)
         across[0].set_ylabel(row.name, fontsize=8)
-    _save(figure, path)
-
-
-def _of_video(source: Path) -> Row:
-    if is_demo(source):
-        return Row(source.name, load_demo(source).frames)
-    return Row(source.stem, read_video(source, VideoOptions(longest=LONGEST)).frames)
+    save_figure(figure, path)
 
 
 def _of_run(run: Path, episode: int, above: Sequence[Row]) -> list[Row]:
@@ -138,7 +131,8 @@ def _of_run(run: Path, episode: int, above: Sequence[Row]) -> list[Row]:
     return [played] if last is not None and np.array_equal(last.frames, demo.frames) else [demo, played]
 
 
-def _save(figure: Any, path: Path) -> None:
+def save_figure(figure: Any, path: Path, **more: Any) -> None:
+    """Write a matplotlib figure, whole or not at all, as the kind of picture that the file's ending asks for."""
     buffer = io.BytesIO()
-    figure.savefig(buffer, format=require_kind(path), dpi=110)
+    figure.savefig(buffer, format=require_kind(path), dpi=110, **more)
     write_file(path, buffer.getvalue())

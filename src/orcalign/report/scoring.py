@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, cast
 
@@ -182,13 +182,16 @@ def score_page(sheet: ScoreSheet, encoder: Encoder) -> str:
     from orcalign import __version__
 
     attempts = []
-    for attempt in sheet.attempts:
+    names = [Path(attempt.clip.path).name for attempt in sheet.attempts]
+    for k, attempt in enumerate(sheet.attempts):
         results = {
             matcher: PageResult(match.reward, match.assignment, float(match.reward.sum()), attempt.story)
             for matcher, match in attempt.matches.items()
         }
         clip = attempt.clip
-        attempts.append(PageAttempt(Path(clip.path).name, clip.frames, clip.fps, attempt.cost, results))
+        # Files of the same name are numbered.
+        name = f"{names[k]} ({k + 1})" if names.count(names[k]) > 1 else names[k]
+        attempts.append(PageAttempt(name, clip.frames, clip.fps, attempt.cost, results))
     settings = {
         "encoder": f"{encoder.name} at {encoder.size} px",
         "distance": f"{sheet.settings.distance}, context {sheet.settings.context}",
@@ -197,13 +200,4 @@ def score_page(sheet: ScoreSheet, encoder: Encoder) -> str:
         "orcalign": __version__,
     }
     demo = PageClip(Path(sheet.demo.path).name, sheet.demo.frames, sheet.demo.fps)
-    return render_page(PageData(demo, tuple(_named_apart(attempts)), settings))
-
-
-def _named_apart(attempts: list[PageAttempt]) -> list[PageAttempt]:
-    """Number the attempts whose files have the same name."""
-    names = [attempt.name for attempt in attempts]
-    return [
-        replace(attempt, name=f"{attempt.name} ({i + 1})") if names.count(attempt.name) > 1 else attempt
-        for i, attempt in enumerate(attempts)
-    ]
+    return render_page(PageData(demo, tuple(attempts), settings))

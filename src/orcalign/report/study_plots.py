@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import math
 import textwrap
 from collections.abc import Callable, Sequence
@@ -14,8 +13,7 @@ import numpy as np
 from orcalign.experiments.results import METRICS, Result, StudyResults, label, score_matrices
 from orcalign.experiments.statistics import mean_and_error, profile, stratified_bootstrap
 from orcalign.experiments.tables import AVERAGE, StudyTable, heading, make_table
-from orcalign.files import write_file
-from orcalign.report.plots import require_kind
+from orcalign.report.plots import save_figure
 
 # Okabe and Ito's colours, which colour-blind people can tell apart; dashes and marks say it again.
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
@@ -27,15 +25,12 @@ def plot_study(runs: StudyResults, kind: str, path: Path, metric: str | None = N
     """Draw one kind of picture into a file (.png, .svg or .pdf); what has not run is left out."""
     from matplotlib.figure import Figure
 
-    ending = require_kind(path)
     metric = metric or runs.study.metric
     figure = Figure(layout="constrained")
     table = make_table(runs, metric)
     KINDS[kind](figure, runs, table, metric)
     figure.suptitle(textwrap.fill(table.caption[1], 90), fontsize=10)
-    buffer = io.BytesIO()
-    figure.savefig(buffer, format=ending, dpi=110)
-    write_file(path, buffer.getvalue())
+    save_figure(figure, path)
 
 
 def _style(columns: Sequence[str], name: str) -> dict[str, Any]:

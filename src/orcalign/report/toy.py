@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import html
-import io
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +12,7 @@ import numpy as np
 from orcalign.files import write_file
 from orcalign.matching import MATCHERS
 from orcalign.matching.counterexamples import COUNTEREXAMPLES, Counterexample
+from orcalign.report.plots import save_figure
 
 SHOWN = {"ot": "OT", "dtw": "DTW", "temporal_ot": "TemporalOT", "orca": "ORCA"}
 # Okabe and Ito's palette: told apart with any kind of colour vision, and by brightness in print.
@@ -55,13 +56,10 @@ def draw_case(case: Counterexample) -> Any:
             if row == 0:
                 axis.set_title(label, fontsize=14)
             if column == 0:
-                axis.set_ylabel(f"{learner} learner\nframe t", fontsize=11, color=_ink(learner))
+                ink = GOOD if learner == "good" else "#9A6A00"  # orange is too light for letters
+                axis.set_ylabel(f"{learner} learner\nframe t", fontsize=11, color=ink)
         _draw_totals(axes[2, column], *totals(case, matcher), first=column == 0)
     return figure
-
-
-def _ink(learner: str) -> str:
-    return GOOD if learner == "good" else "#9A6A00"  # orange is too light for letters
 
 
 def _draw_grid(axis: Any, case: Counterexample) -> None:
@@ -90,23 +88,16 @@ def _draw_path(
     axis: Any, path: Any, offset: tuple[float, float], colour: str, label: str, marker: str, line: str
 ) -> None:
     """Dots grow with the time spent in a cell; numbers would hide each other."""
-    x, y = np.array(path, float).T
-    stays = {cell: sum(other == cell for other in path) for cell in path}
-    sizes = [45 + 40 * (stays[cell] - 1) for cell in path]
-    x, y = x + offset[0], y + offset[1]
+    places = np.array(path, float) + offset
+    x, y = places.T
+    sizes = [45 + 40 * (path.count(cell) - 1) for cell in path]
     axis.plot(x, y, line, color=colour, linewidth=2.2, zorder=2)
     axis.scatter(x, y, s=sizes, color=colour, marker=marker, label=label, zorder=3, edgecolors="white")
-    for start in range(len(path) - 1):
-        if path[start] != path[start + 1]:
-            middle = ((x[start] + x[start + 1]) / 2, (y[start] + y[start + 1]) / 2)
-            toward = (x[start + 1] - x[start], y[start + 1] - y[start])
-            axis.annotate(
-                "",
-                xy=(middle[0] + 0.12 * toward[0], middle[1] + 0.12 * toward[1]),
-                xytext=middle,
-                arrowprops={"arrowstyle": "-|>", "color": colour, "lw": 1.6, "mutation_scale": 15},
-                zorder=4,
-            )
+    arrow = {"arrowstyle": "-|>", "color": colour, "lw": 1.6, "mutation_scale": 15}
+    for here, there in pairwise(places):
+        if (here != there).any():
+            middle = (here + there) / 2
+            axis.annotate("", xy=middle + 0.12 * (there - here), xytext=middle, arrowprops=arrow, zorder=4)
 
 
 def _draw_assignment(axis: Any, case: Counterexample, matcher: str, learner: str) -> None:
@@ -124,7 +115,6 @@ def _draw_assignment(axis: Any, case: Counterexample, matcher: str, learner: str
 
 
 def _draw_totals(axis: Any, good: float, bad: float, first: bool) -> None:
-    outcome = verdict(good, bad)
     axis.bar([0, 1], [good, bad], color=[GOOD, BAD], width=0.62, hatch=["", "//"], edgecolor="white")
     axis.axhline(0, color="0.3", linewidth=1)
     span = max(abs(good), abs(bad), 1e-3)
@@ -142,10 +132,10 @@ def _draw_totals(axis: Any, good: float, bad: float, first: bool) -> None:
         axis.spines[side].set_visible(False)
     if first:
         axis.set_ylabel("summed\nreward", fontsize=11)
-    text = {"right": "✔ ranks them rightly", "tie": "✘ sees no difference", "wrong": "✘ prefers the bad"}[
-        outcome
-    ]
-    axis.set_xlabel(text, fontsize=12, fontweight="bold", color=RIGHT if outcome == "right" else WRONG)
+    outcome = verdict(good, bad)
+    text = {"right": "✔ ranks them rightly", "tie": "✘ sees no difference", "wrong": "✘ prefers the bad"}
+    colour = RIGHT if outcome == "right" else WRONG
+    axis.set_xlabel(text[outcome], fontsize=12, fontweight="bold", color=colour)
 
 
 def render_toy(folder: Path) -> list[Path]:
@@ -159,11 +149,8 @@ def render_toy(folder: Path) -> list[Path]:
         with matplotlib.rc_context({"svg.hashsalt": "orcalign", "svg.fonttype": "path"}):
             figure = draw_case(case)
             for kind in ("png", "svg"):
-                buffer = io.BytesIO()
-                metadata = {"Date": None} if kind == "svg" else None
-                figure.savefig(buffer, format=kind, dpi=110, metadata=metadata)
-                write_file(folder / f"{case.name}.{kind}", buffer.getvalue())
                 written.append(folder / f"{case.name}.{kind}")
+                save_figure(figure, written[-1], metadata={"Date": None} if kind == "svg" else None)
     page = folder / "index.html"
     write_file(page, _page().encode())
     return [page, *written]

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from orcalign.video import Demo
 
 Array = npt.NDArray[Any]
+Frames = npt.NDArray[np.uint8]
 State = tuple[dict[str, Any], dict[str, Array]]
 """Plain values for JSON, and arrays by name."""
 
@@ -58,7 +59,7 @@ class Rollout:
 
     length: int
     """T"""
-    frames: npt.NDArray[np.uint8] | None = None
+    frames: Frames | None = None
     """[T, H, W, 3]"""
     states: npt.NDArray[np.float32] | None = None
     """[T+1, D] What the environment observes, the first one before any action."""
@@ -117,10 +118,7 @@ class Stream(Protocol):
         """How well the demo is followed so far, by name."""
 
     def push(
-        self,
-        frame: npt.NDArray[np.uint8] | None = None,
-        state: Array | None = None,
-        action: Array | None = None,
+        self, frame: Frames | None = None, state: Array | None = None, action: Array | None = None
     ) -> float:
         """The reward of the step that led to this frame [H,W,3] and state [D]; a push that raises changes nothing."""
 
@@ -218,8 +216,5 @@ class Reward(ABC):
     def __add__(self, other: Reward) -> Sum:
         from orcalign.rewards.composed import Sum
 
-        terms = [one if isinstance(one, Sum) else Sum((one,), (1.0,)) for one in (self, other)]
-        return Sum(
-            tuple(part for one in terms for part in one.parts),
-            tuple(weight for one in terms for weight in one.weights),
-        )
+        first, second = (one if isinstance(one, Sum) else Sum((one,), (1.0,)) for one in (self, other))
+        return Sum(first.parts + second.parts, first.weights + second.weights)

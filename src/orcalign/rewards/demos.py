@@ -10,6 +10,7 @@ from typing import Any, TypeAlias, get_args
 import numpy as np
 import numpy.typing as npt
 
+from orcalign.checks import require
 from orcalign.video import Clip, Demo, DemoSet, is_demo, load_demo
 from orcalign.video.demo import Render
 
@@ -58,9 +59,7 @@ def check_render(demos: Sequence[Demo], learner: str) -> None:
     ...
     ValueError: Demo 0 (memory) is rendered 'paper' and the learner 'fast': the same pose looks different, ...
     """
-    known = get_args(Render)
-    if learner not in known:
-        raise ValueError(f"learner_render is {learner!r}; it must be one of {', '.join(known)}.")
+    require("learner_render", learner, get_args(Render))
     for k, demo in enumerate(demos):
         if "unknown" not in (demo.render, learner) and demo.render != learner:
             raise ValueError(

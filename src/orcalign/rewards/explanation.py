@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal, NamedTuple, get_args
+from typing import Literal, NamedTuple
 
 from orcalign.matching import Match, Pooled
 from orcalign.matching.match import FloatArray, IntArray
-
-Kind = Literal["stall", "skip", "backwards"]
 
 
 @dataclass(frozen=True)
@@ -19,7 +17,7 @@ class Span:
     20
     """
 
-    kind: Kind
+    kind: Literal["stall", "skip", "backwards"]
     start: int
     """First learner frame."""
     stop: int
@@ -30,15 +28,6 @@ class Span:
     """One past the last demo frame concerned."""
     text: str
     """One sentence for people."""
-
-    def __post_init__(self) -> None:
-        if self.kind not in get_args(Kind):
-            raise ValueError(f"kind is {self.kind!r}; it must be one of {', '.join(get_args(Kind))}.")
-        if not (0 <= self.start < self.stop and 0 <= self.demo_start < self.demo_stop):
-            raise ValueError(
-                f"a span has learner frames {self.start} to {self.stop} and demo frames {self.demo_start} to "
-                f"{self.demo_stop}; both must be half-open, not empty, and begin at 0 or later."
-            )
 
     @property
     def length(self) -> int:
@@ -56,8 +45,8 @@ class Story:
     """ORCA's C[T-1, J-1]: the whole demo covered in order, at any time."""
     final_progress: float
     """ORCA's progress[T-1]: mean coverage over all demo frames but the last."""
-    quarters: tuple[int | None, int | None, int | None, int | None]
-    """First learner frame at which each quarter of the demo was covered in order; None: never."""
+    quarters: tuple[int | None, ...]
+    """[4] First learner frame at which each quarter of the demo was covered in order; None: never."""
     longest_stall: int
     """Learner frames of the longest stall in `spans`; 0 if there is none."""
     position: IntArray

@@ -60,8 +60,10 @@ def follow(cost: FloatArray, demo_cost: FloatArray | None = None) -> Following:
     steps = between[kept[:-1], kept[1:]]
     way = np.concatenate([[0.0], np.cumsum(steps)])[place]
     offset = min(float(np.quantile(cost.min(axis=1), 0.25)), spread / 2)
+    # Half way between two demo frames is not off the path, however sparse the demo is there.
+    farther = np.maximum(np.concatenate([[0.0], steps]), np.concatenate([steps, [0.0]]))
     # The last term only forgives rounding where all demo frames are the same.
-    reach = offset + np.maximum(spread / 4, np.minimum(_neighbours(steps), spread / 2))[place] + 1e-9
+    reach = offset + np.maximum(spread / 4, np.minimum(farther, spread / 2))[place] + 1e-9
     when = in_order(cost, offset)
     reached = cost[when, np.arange(len(between))] <= reach
     position = track(cost, way)
@@ -73,11 +75,7 @@ def follow(cost: FloatArray, demo_cost: FloatArray | None = None) -> Following:
 
 
 def novel_frames(pairs: FloatArray, step: float) -> list[int]:
-    """Frames further than `step` from the last one kept, the first among them.
-
-    Args:
-        pairs: [J, J] distances between the demo's frames.
-        step: how far is far enough.
+    """Frames further than `step` from the last one kept, the first among them; `pairs` [J, J] are their distances.
 
     >>> novel_frames(np.array([[0.0, 0.1, 1.0], [0.1, 0.0, 0.9], [1.0, 0.9, 0.0]]), step=0.5)
     [0, 2]
@@ -87,15 +85,6 @@ def novel_frames(pairs: FloatArray, step: float) -> list[int]:
         if pairs[kept[-1], j] > step:
             kept.append(j)
     return kept
-
-
-def _neighbours(steps: FloatArray) -> FloatArray:
-    """Distance of every place to the farther one of its neighbours, from the steps between them.
-
-    Half way between two demo frames is not off the path, however sparse the demo is there.
-    """
-    farther: FloatArray = np.maximum(np.concatenate([[0.0], steps]), np.concatenate([steps, [0.0]]))
-    return farther
 
 
 def seen_by_learner(cost: FloatArray) -> FloatArray:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Literal, get_args
 
@@ -59,10 +59,6 @@ class Finding:
     message: str
     advice: str
 
-    def __post_init__(self) -> None:
-        if self.severity not in get_args(Severity):
-            raise ValueError(f"severity is {self.severity!r}; it must be {', '.join(get_args(Severity))}.")
-
     def __str__(self) -> str:
         shown = ", ".join(str(a) if b == a + 1 else f"{a}-{b - 1}" for a, b in self.frames[:8])
         more = ", ..." if len(self.frames) > 8 else ""
@@ -101,66 +97,58 @@ def lint_demo(
         raise ValueError(f"there are {len(demos)} demos; lint them one at a time.")
     one = demos[0]
     pictures = resize(one.frames, CELLS).reshape(len(one), -1).astype(np.float32)
-    own = None if features is None else _own_features(features, one, distance)
+    own = None if features is None else FrameCosts(features, distance)
+    if own is not None and own.num_frames != len(one):
+        raise ValueError(
+            f"there are features of {own.num_frames} frames for a demo of {len(one)}; encode this demo's frames."
+        )
     noise = cell_noise(one.frames)
     found = [*_length(one), *_black(pictures), *_motion(pictures, noise)]
     if not any(finding.code == "static" for finding in found):
-        found += [*_return(pictures, own), *_indistinct(pictures, own, distance, noise)]
+        found += [*_return(pictures, own), *_indistinct(pictures, own, noise)]
     return sorted(found, key=lambda finding: get_args(Severity).index(finding.severity))
 
 
-def _own_features(features: npt.ArrayLike, demo: Demo, distance: str) -> FrameCosts:
-    costs = FrameCosts(features, distance)
-    if costs.num_frames != len(demo):
-        raise ValueError(
-            f"there are features of {costs.num_frames} frames for a demo of {len(demo)}; encode this demo's frames."
-        )
-    return costs
-
-
-def _length(demo: Demo) -> list[Finding]:
+def _length(demo: Demo) -> Iterator[Finding]:
     J = len(demo)
-    slower = f"Import it with a lower frame rate (--fps {max(0.1, demo.fps * 100 / J):.2g} leaves about 100 frames)"
+    fps = max(0.1, demo.fps * 100 / J)
+    slower = f"Import it with a lower frame rate (--fps {fps:.2g} leaves about 100 frames), or use matcher orca_log."
     if J < 3:
         message = f"The demo has {J} frame(s), and order needs a beginning, a middle and an end."
-        return [
-            Finding(
-                "too-short", "error", (), message, "Import it with a higher frame rate, or film more of it."
-            )
-        ]
+        advice = "Import it with a higher frame rate, or film more of it."
+        yield Finding("too-short", "error", (), message, advice)
     # A fair attempt is one floor above the floor on average; calibrated, floor and temperature are equal.
-    if J > UNDERFLOW:
+    elif J > UNDERFLOW:
         message = f"With {J} frames orca's product is 0 for a fair attempt at the calibrated temperature."
-        return [Finding("too-long", "error", (), message, f"{slower}, or use matcher orca_log.")]
-    if J > WEAK:
+        yield Finding("too-long", "error", (), message, slower)
+    elif J > WEAK:
         message = f"With {J} frames orca's reward is tiny (about 1e-{J * 0.434:.0f} for a fair attempt)."
-        return [Finding("too-long", "warning", (), message, f"{slower}, or use matcher orca_log.")]
-    return []
+        yield Finding("too-long", "warning", (), message, slower)
 
 
-def _black(pictures: FloatArray) -> list[Finding]:
+def _black(pictures: FloatArray) -> Iterator[Finding]:
     black = pictures.max(axis=1) <= BLACK
     if not black.any():
-        return []
+        return
     # Black at an end is a fade that trimming removes, but untrimmed it is the goal that would be learned.
     bad = black[0] or black[-1] or black.mean() > 0.1
     message = f"{int(black.sum())} of {len(black)} frames are black."
     advice = "No learner will look like that: trim them (--start, --end) or leave them out."
-    return [Finding("black-frames", "error" if bad else "warning", ranges(black), message, advice)]
+    yield Finding("black-frames", "error" if bad else "warning", ranges(black), message, advice)
 
 
-def _motion(pictures: FloatArray, noise: float) -> list[Finding]:
+def _motion(pictures: FloatArray, noise: float) -> Iterator[Finding]:
     J = len(pictures)
     if J < 2:
-        return []
+        return
     steps = np.abs(np.diff(pictures, axis=0))
     still = steps.max(axis=1) <= noise
     if still.all() and np.abs(pictures - pictures[0]).max() <= 2 * noise:
         message = "Nothing moves in the whole demo."
-        return [
-            Finding("static", "error", ((0, J),), message, "Choose a part of the video that shows the task.")
-        ]
-    found = []
+        yield Finding(
+            "static", "error", ((0, J),), message, "Choose a part of the video that shows the task."
+        )
+        return
     # still[j] is about frames j and j+1: a run of n still steps is n+1 equal pictures.
     runs = [(a, b + 1) for a, b in ranges(still)]
     shortest = max(5, -(-J // 10))
@@ -170,12 +158,12 @@ def _motion(pictures: FloatArray, noise: float) -> list[Finding]:
         longest = max(b - a for a, b in pauses)
         message = f"Nothing moves for up to {longest} frames in a row."
         advice = "orca does not mind, but other matchers will wait there: cut pauses with demo warp --keep."
-        found.append(Finding("long-pause", "warning", pauses, message, advice))
+        yield Finding("long-pause", "warning", pauses, message, advice)
     if doubles:
         count = sum(b - a - 1 for a, b in doubles)
         message = f"{count} frames repeat the one before."
         advice = "Harmless; a lower frame rate (--fps) removes them and makes matching faster."
-        found.append(Finding("duplicate-frames", "note", doubles, message, advice))
+        yield Finding("duplicate-frames", "note", doubles, message, advice)
     size = steps.mean(axis=1)
     jumps = (size > JUMP * np.median(size[~still])) & ~still if (~still).sum() >= 3 else np.zeros(J - 1, bool)
     if jumps.any():
@@ -184,14 +172,13 @@ def _motion(pictures: FloatArray, noise: float) -> list[Finding]:
         advice = (
             "What happens in between is never rewarded: use one uncut take, or trim to one side of the cut."
         )
-        found.append(Finding("jump", "warning", places, message, advice))
-    return found
+        yield Finding("jump", "warning", places, message, advice)
 
 
-def _return(pictures: FloatArray, own: FrameCosts | None) -> list[Finding]:
+def _return(pictures: FloatArray, own: FrameCosts | None) -> Iterator[Finding]:
     J = len(pictures)
     if J < 3:
-        return []
+        return
     from_start = np.abs(pictures - pictures[0]).mean(axis=1)
     alike = from_start[-1] <= 0.1 * from_start.max()
     seen_by = "the last frame looks like the first"
@@ -199,19 +186,18 @@ def _return(pictures: FloatArray, own: FrameCosts | None) -> list[Finding]:
         between = own.between_demo_frames()
         alike = between.max() >= 1e-6 and between[0, -1] <= between.max() / 16
         seen_by = "to the encoder the last frame looks like the first"
-    if not alike:
-        return []
-    message = (
-        f"The demo ends where it began: {seen_by}, so a learner that does nothing is already at the goal."
-    )
-    advice = "End the demo at the moment of success (--end), before the way home."
-    return [Finding("returns-to-start", "warning", ((0, 1), (J - 1, J)), message, advice)]
+    if alike:
+        message = (
+            f"The demo ends where it began: {seen_by}, so a learner that does nothing is already at the goal."
+        )
+        advice = "End the demo at the moment of success (--end), before the way home."
+        yield Finding("returns-to-start", "warning", ((0, 1), (J - 1, J)), message, advice)
 
 
-def _indistinct(pictures: FloatArray, own: FrameCosts | None, distance: str, noise: float) -> list[Finding]:
+def _indistinct(pictures: FloatArray, own: FrameCosts | None, noise: float) -> Iterator[Finding]:
     J = len(pictures)
     if own is None or J < 3:
-        return []
+        return
     from scipy.spatial.distance import cdist
 
     chosen = np.unique(np.linspace(0, J - 1, min(J, MANY)).round().astype(np.int64))
@@ -219,12 +205,12 @@ def _indistinct(pictures: FloatArray, own: FrameCosts | None, distance: str, noi
     between = own.between_demo_frames()[np.ix_(chosen, chosen)]
     same = pixels <= noise
     # What equal pictures are apart is noise of the features; a cosine has a smallest noise of its own.
-    apart = max(float(between[same].max()), FEATURE_NOISE if distance == "cosine" else 0.0)
+    apart = max(float(between[same].max()), FEATURE_NOISE if own.distance == "cosine" else 0.0)
     blind = (pixels > 5 * noise) & (between <= apart)
     confused = np.zeros(J, bool)
     confused[chosen] = blind.any(axis=1)
     if not confused.any():
-        return []
+        return
     share = float(confused[chosen].mean())
     a, b = (int(chosen[i]) for i in np.argwhere(blind)[0])
     message = (
@@ -232,9 +218,8 @@ def _indistinct(pictures: FloatArray, own: FrameCosts | None, distance: str, noi
         f"features (such as frames {a} and {b}; distance up to {apart:.1e})."
     )
     advice = "Use another encoder, a larger input size, or crop closer to the action."
-    return [
-        Finding("indistinct-frames", "error" if share > 0.5 else "warning", ranges(confused), message, advice)
-    ]
+    severity: Severity = "error" if share > 0.5 else "warning"
+    yield Finding("indistinct-frames", severity, ranges(confused), message, advice)
 
 
 def ranges(mask: npt.NDArray[np.bool_]) -> Ranges:

@@ -25,9 +25,7 @@ POINTLESS = ("static", "indistinct-frames", "too-short", "black-frames")
 class Measured:
     """What the matchers of a `VideoReward` are called with: its settings, and what its demos say.
 
-    Args:
-        settings: of the reward.
-        model: its cost model, which is asked when something has to be measured, and not before.
+    The cost model is asked when something has to be measured, and not before.
     """
 
     def __init__(self, settings: RewardSettings, model: SharedModel) -> None:
@@ -108,25 +106,17 @@ class Measured:
 
 
 def calibrate_demo(
-    demo: Demo,
-    features: npt.ArrayLike,
-    distance: str = "cosine",
-    rollout_costs: Sequence[npt.ArrayLike] = (),
+    demo: Demo, features: npt.ArrayLike, distance: str, rollout_costs: Sequence[npt.ArrayLike] = ()
 ) -> Calibration:
     """`calibrate`, for a demo whose pictures are there to explain a refusal with.
 
     Repeated frames and pauses are fine. A demo in which nothing moves is refused even if its features differ:
     what differs then is the noise of camera, codec or encoder, and its scale says nothing about any task.
-
-    Args:
-        demo: J frames.
-        features: [J, D] theirs.
-        distance: "cosine" or "euclidean".
-        rollout_costs: as in `calibrate`.
+    `features` [J, D] are those of the demo; all else is as in `calibrate`.
 
     >>> import numpy as np
     >>> grey = Demo(np.full((9, 8, 8, 3), 99, np.uint8))
-    >>> calibrate_demo(grey, np.ones((9, 4)))
+    >>> calibrate_demo(grey, np.ones((9, 4)), "cosine")
     Traceback (most recent call last):
     ...
     ValueError: calibration needs two frames that can be told apart, and this demo (memory) has none: error static ...

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import inspect
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -64,8 +64,16 @@ class RewardSettings:
                 f"progress_in='path' says what progress is worth, and the matcher {self.matcher!r} does not pay for "
                 f"it; leave it out, or use orca_progress."
             )
-        if self.calibrated:
-            self._check_calibrates()
+        if self.calibrated and not calibrates(self.matcher):
+            *others, last = (name for name in MATCHERS if calibrates(name))
+            raise ValueError(
+                f"calibrated=True sets floor and temperature, which the matcher {self.matcher!r} does not have; "
+                f"leave it out, or use {', '.join(others)} or {last}."
+            )
+        if self.calibrated and self.floor is not None:
+            raise ValueError(
+                f"calibrated=True sets the floor, and floor={self.floor} was given as well; leave out one or the other."
+            )
         if self.floor is not None:
             require_number(self.floor, "floor", at_least=0)
         check_matcher_settings(self.matcher, self.of_matcher(self.matcher))
@@ -84,11 +92,10 @@ class RewardSettings:
         False
         """
         check_matcher_settings(name, given)
-        known = known_settings(name)
         own = dict(given)
         kept: dict[str, Any] = {
             "calibrated": self.calibrated and calibrates(name),
-            "progress_in": self.progress_in if "worth" in known else "frames",
+            "progress_in": self.progress_in if "worth" in known_settings(name) else "frames",
             "pool": self.pool if self.pool in matcher_named(name).pools else "auto",
             "guide": self.guide and name in TRACKERS,
         }
@@ -131,30 +138,15 @@ class RewardSettings:
 
     def plain(self) -> dict[str, Any]:
         """For a description; `from_plain` reads it."""
-        values = {one.name: getattr(self, one.name) for one in dataclasses.fields(self)}
         ramp = self.temperature
-        return {
-            **values,
-            "own": dict(self.own),
-            "temperature": None if ramp is None else [ramp.start, ramp.end],
-        }
+        plain = {"own": dict(self.own), "temperature": None if ramp is None else [ramp.start, ramp.end]}
+        return {**vars(self), **plain}
 
     @classmethod
     def from_plain(cls, values: Mapping[str, Any]) -> RewardSettings:
         """What `plain` gave."""
         ramp = values["temperature"]
         return cls(**{**values, "temperature": None if ramp is None else Ramp(*ramp)})
-
-    def _check_calibrates(self) -> None:
-        if not calibrates(self.matcher):
-            raise ValueError(
-                f"calibrated=True sets floor and temperature, which the matcher {self.matcher!r} does not have; "
-                f"leave it out, or use {_or(name for name in MATCHERS if calibrates(name))}."
-            )
-        if self.floor is not None:
-            raise ValueError(
-                f"calibrated=True sets the floor, and floor={self.floor} was given as well; leave out one or the other."
-            )
 
 
 def known_settings(matcher: str) -> tuple[str, ...]:
@@ -227,8 +219,3 @@ def check_streams(settings: RewardSettings, demos: int) -> None:
             "pool='best' chooses the demo at the end of an episode, which a stream cannot; use pool='max' and the "
             "matcher 'orca'."
         )
-
-
-def _or(names: Iterable[str]) -> str:
-    *others, last = names
-    return f"{', '.join(others)} or {last}"

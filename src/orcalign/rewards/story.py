@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from orcalign.matching import OrcaMatch
-from orcalign.matching.match import FloatArray, IntArray, as_episodes, require_valid
+from orcalign.matching.match import FloatArray, IntArray, as_valid_episodes
 from orcalign.rewards.explanation import Span, Story
 from orcalign.rewards.following import Following, follow
 
@@ -54,9 +54,6 @@ def tell(cost: npt.ArrayLike, match: OrcaMatch, demo_cost: npt.ArrayLike | None 
             columns of `cost`, |cost[t, i] - cost[t, j]| at its largest over t, which is never above the
             distance of i and j in a metric.
 
-    Returns:
-        Story.
-
     >>> from orcalign.matching import orca
     >>> learner, demo = np.repeat(np.arange(8.0), [1, 1, 1, 20, 1, 1, 1, 1]), np.arange(8.0)
     >>> cost = np.abs(learner[:, None] - demo)
@@ -66,8 +63,7 @@ def tell(cost: npt.ArrayLike, match: OrcaMatch, demo_cost: npt.ArrayLike | None 
     >>> print(story.spans[0].text)
     For 20 learner frames (3 to 22) the learner makes no progress; it stays at demo frame 3.
     """
-    episodes = as_episodes(cost)
-    require_valid(episodes)
+    episodes = as_valid_episodes(cost)
     if episodes.batched:
         raise ValueError(
             f"cost has shape {episodes.cost.shape}; a story is told of one episode [T, J], so give one at a time."
@@ -80,12 +76,11 @@ def tell(cost: npt.ArrayLike, match: OrcaMatch, demo_cost: npt.ArrayLike | None 
     between = None if demo_cost is None else _demo_cost(demo_cost, matrix.shape[1])
     path = follow(matrix, between)
     spans = sorted([*stalls(path), *skips(path), *ways_back(path, matrix)], key=lambda s: (s.start, s.kind))
-    first, second, third, fourth = _quarters(path)
     return Story(
         total=float(match.reward.sum(dtype=np.float64)),
         final_coverage=float(match.assignment[-1, -1]),
         final_progress=float(match.progress[-1]),
-        quarters=(first, second, third, fourth),
+        quarters=_quarters(path),
         longest_stall=max((span.length for span in spans if span.kind == "stall"), default=0),
         position=path.position,
         spans=tuple(spans),
@@ -94,8 +89,7 @@ def tell(cost: npt.ArrayLike, match: OrcaMatch, demo_cost: npt.ArrayLike | None 
 
 
 def _demo_cost(values: npt.ArrayLike, J: int) -> FloatArray:
-    square = as_episodes(values)
-    require_valid(square)
+    square = as_valid_episodes(values)
     if square.batched or square.cost.shape[1:] != (J, J):
         raise ValueError(
             f"demo_cost has shape {np.shape(values)}; it must be [{J}, {J}], the distances between the "
@@ -105,7 +99,7 @@ def _demo_cost(values: npt.ArrayLike, J: int) -> FloatArray:
     return distances
 
 
-def _quarters(path: Following) -> list[int | None]:
+def _quarters(path: Following) -> tuple[int | None, ...]:
     J = len(path.reached)
     found: list[int | None] = []
     after = 0
@@ -118,7 +112,7 @@ def _quarters(path: Following) -> list[int | None]:
         last = start + int(np.flatnonzero(covered)[-1])
         after += int(path.passed[after:, last].argmax())
         found.append(after)
-    return found
+    return tuple(found)
 
 
 def stalls(path: Following) -> list[Span]:
@@ -132,9 +126,12 @@ def stalls(path: Following) -> list[Span]:
     while k < len(rests):
         start, stop, places = rests[k]
         k += 1
-        # It may rest on the border of two places, and be long at each.
-        while long[k - 1] and k < len(rests) and long[k] and _touch(places, rests[k][2]):
-            stop, places = rests[k][1], places | rests[k][2]
+        # It may rest on the border of two places, or of three around a common one, and be long at each.
+        while long[k - 1] and k < len(rests) and long[k]:
+            both = places | rests[k][2]
+            if max(both) - min(both) > 2:
+                break
+            stop, places = rests[k][1], both
             k += 1
         here = np.flatnonzero(np.isin(path.place, list(places)))
         pace = (T - (stop - start)) / max(1, J - len(here))
@@ -146,12 +143,6 @@ def stalls(path: Following) -> list[Span]:
         )
         found.append(Span("stall", start, stop, int(here[0]), int(here[-1]) + 1, text))
     return found
-
-
-def _touch(places: set[int], others: set[int]) -> bool:
-    """Whether two sets of places together are at most two neighbours, or three around a common one."""
-    both = places | others
-    return max(both) - min(both) <= 2
 
 
 def _rests(places: IntArray) -> list[tuple[int, int, set[int]]]:

@@ -13,7 +13,7 @@ from orcalign.costs.frames import Eye
 from orcalign.matching import TRACKERS
 from orcalign.matching.costs import context as in_context
 from orcalign.matching.match import FloatArray
-from orcalign.rewards.base import Array
+from orcalign.rewards.base import Array, Frames
 from orcalign.rewards.demos import check_shape
 from orcalign.rewards.settings import RewardSettings
 
@@ -31,10 +31,7 @@ class VideoStream:
     """
 
     def __init__(
-        self,
-        model: SharedModel,
-        settings: RewardSettings,
-        matcher_settings: Sequence[Mapping[str, Any]],
+        self, model: SharedModel, settings: RewardSettings, matcher_settings: Sequence[Mapping[str, Any]]
     ) -> None:
         self._model, self._context, self._guides = model, settings.context, settings.guide
         demos, tracker = model.kit.demos, TRACKERS[settings.matcher]
@@ -47,10 +44,7 @@ class VideoStream:
         self._first: npt.NDArray[Any] | None = None
 
     def push(
-        self,
-        frame: npt.NDArray[np.uint8] | None = None,
-        state: Array | None = None,
-        action: Array | None = None,
+        self, frame: Frames | None = None, state: Array | None = None, action: Array | None = None
     ) -> float:
         """The reward of the next learner frame, uint8 [H,W,3]."""
         picture = np.asarray(frame)
@@ -144,10 +138,7 @@ class ComposedStream:
         return {name: value for one in reversed(there) for name, value in one.items()}
 
     def push(
-        self,
-        frame: npt.NDArray[np.uint8] | None = None,
-        state: Array | None = None,
-        action: Array | None = None,
+        self, frame: Frames | None = None, state: Array | None = None, action: Array | None = None
     ) -> float:
         """The reward of a step. Where a part raises, those before it have gone on: reset then."""
         paid = [None if one is None else np.float64(one.push(frame, state, action)) for one in self._streams]

@@ -202,15 +202,13 @@ class VideoReward(Reward):
         reward = matches[0].reward if pooled is None else pooled.reward
         return VideoMatch(reward, matches, costs, tuple(raw_costs), pooled)
 
-    def story(self, result: VideoMatch, demo: int | None = None) -> Story:
-        """What happened in the episode of `result`, against the demo that fits best or the one named.
+    def story(self, result: VideoMatch) -> Story:
+        """What happened in the episode of `result`, against the demo that fits best.
 
         Its numbers are ORCA's, whatever the matcher: with this reward's temperature and floor if its matcher
         has them, else with the paper's. What the learner did is told from the costs before context.
         """
-        k = result.demo if demo is None else demo
-        if not 0 <= k < len(self.demos):
-            raise ValueError(f"demo is {k}; there are {len(self.demos)}, counted from 0.")
+        k = result.demo
         match = orca(result.costs[k], **self._measured.settings_of("orca")[k])
         # How far the demo's frames are apart is estimated where nobody has had to see frames yet.
         between = None if self._model.made is None else self._model.made.between(k)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import threading
 import time
 from collections import deque
@@ -13,14 +12,15 @@ from rich.console import Console, Group, RenderableType
 from rich.live import Live
 from rich.panel import Panel as Box
 from rich.progress_bar import ProgressBar
-from rich.table import Table
+from rich.table import Column, Table
+
+from orcalign.checks import require
 
 PARTS = ("simulate", "render", "observe", "update", "wait")
 REDRAWS = 2
 """A second: each takes some 10 ms, of which the learner would rather make use."""
 LINE_SECONDS = 30.0
-RECENT_SECONDS = 30.0
-"""How far back the speed looks."""
+"""Between two lines of a log; the speed looks back as far."""
 RECENT_EPISODES = 50
 """How far back the shares of time look."""
 HISTORY = 5
@@ -29,22 +29,16 @@ BLOCKS = "▁▂▃▄▅▆▇█"
 
 
 class Panel:
-    """Shows a run on stderr. It is told every record of the metrics, by `write` or by the method of its kind.
+    """Shows a run on stderr. It is told every record of the metrics.
 
     On a terminal it draws a panel, from a thread of its own, so that telling it something costs microseconds.
     Elsewhere it prints one plain line at every evaluation and note, and otherwise every half a minute.
-
-    Args:
-        total_steps: steps of the whole run.
-        title: what is being trained.
-        console: where to draw; by default stderr.
-        clock: seconds that only rise.
 
     >>> import io
     >>> from rich.console import Console
     >>> log = io.StringIO()
     >>> with Panel(1000, "nav2d", Console(file=log, width=120)) as panel:
-    ...     panel.evaluation({"step": 500, "return": 12.0, "normalised": 0.8, "success_rate": 0.9})
+    ...     panel.write({"kind": "evaluation", "step": 500, "return": 12.0, "normalised": 0.8, "success_rate": 0.9})
     >>> print(log.getvalue().strip())
     nav2d: evaluation at step 500 of 1,000: return 12, normalised 0.8, success 90%
     """
@@ -52,15 +46,13 @@ class Panel:
     def __init__(
         self,
         total_steps: int,
-        title: str = "",
+        title: str,
         console: Console | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        if total_steps < 1:
-            raise ValueError(f"total_steps is {total_steps}; it must be at least 1.")
+        require("total_steps", total_steps, at_least=1)
         self.total_steps, self.title = total_steps, title
-        self._console = console if console is not None else Console(stderr=True)
-        self._clock = clock
+        self._console, self._clock = console or Console(stderr=True), clock
         self._live: Any = None
         self._lock = threading.Lock()
         self._began = self._said = clock()
@@ -90,39 +82,30 @@ class Panel:
 
     def write(self, record: Mapping[str, Any]) -> None:
         """A record of the metrics, of any kind."""
-        kind = record.get("kind")
-        if kind == "episode":
-            self.episode(record)
-        elif kind == "evaluation":
-            self.evaluation(record)
-        elif kind == "note":
-            self.note(str(record.get("text", "")), record.get("step"))
+        if record["kind"] == "episode":
+            self._episode(record)
+        elif record["kind"] == "evaluation":
+            with self._lock:
+                self._evaluations.append(record)
+            if self._live is None:
+                best = ", the best so far" if record.get("best") else ""
+                self._say(f"evaluation at {self._place(record)}: {_facts(record, EVALUATION)}{best}")
+        elif record["kind"] == "note":
+            # It stays on the screen above the panel.
+            self._say(f"step {record['step']:,}: {record['text']}")
 
-    def episode(self, record: Mapping[str, Any]) -> None:
-        """A training episode has ended."""
+    def _episode(self, record: Mapping[str, Any]) -> None:
         now = self._clock()
         with self._lock:
             self._step, self._last = int(record["step"]), record
             self._pace.append((now, self._step))
-            while len(self._pace) > 2 and now - self._pace[0][0] > RECENT_SECONDS:
+            while len(self._pace) > 2 and now - self._pace[0][0] > LINE_SECONDS:
                 self._pace.popleft()
             if record.get("timing"):
                 self._timing.append(record["timing"])
         if self._live is None and now - self._said >= LINE_SECONDS:
             self._said = now
             self._say(f"{self._place(record)}{self._speed_text()}: {_facts(record, TRAINING)}")
-
-    def evaluation(self, record: Mapping[str, Any]) -> None:
-        """An evaluation has ended."""
-        with self._lock:
-            self._evaluations.append(record)
-        if self._live is None:
-            best = ", the best so far" if record.get("best") else ""
-            self._say(f"evaluation at {self._place(record)}: {_facts(record, EVALUATION)}{best}")
-
-    def note(self, text: str, step: int | None = None) -> None:
-        """Something that the user should know; it stays on the screen above the panel."""
-        self._say(f"step {self._step if step is None else step:,}: {text}")
 
     def steps_per_second(self) -> float | None:
         """Over the last half a minute; None until two episodes have ended."""
@@ -133,13 +116,12 @@ class Panel:
 
     def shares(self) -> dict[str, float]:
         """The share of each part of the work in the time of the last episodes; parts without any are left out."""
-        sums = {part: sum(_finite(timing.get(part)) or 0.0 for timing in self._timing) for part in PARTS}
+        sums = {part: sum(timing.get(part) or 0.0 for timing in self._timing) for part in PARTS}
         whole = sum(sums.values())
         return {part: seconds / whole for part, seconds in sums.items() if seconds > 0}
 
     def _say(self, text: str) -> None:
-        said = f"{self.title}: {text}" if self.title else text
-        self._console.print(said, markup=False, highlight=False, soft_wrap=True)
+        self._console.print(f"{self.title}: {text}", markup=False, highlight=False, soft_wrap=True)
 
     def _place(self, record: Mapping[str, Any]) -> str:
         return f"step {int(record['step']):,} of {self.total_steps:,}"
@@ -153,32 +135,25 @@ class Panel:
         return f", {rate} steps/s, {clock_text(left)} left"
 
     def _draw(self) -> RenderableType:
+        bar = Table.grid(
+            Column(no_wrap=True), Column(ratio=1), Column(no_wrap=True), padding=(0, 2), expand=True
+        )
         with self._lock:
-            rows = [self._bar(), self._numbers()]
-            if self._evaluations:
-                rows.append(self._history())
-        return Box(Group(*rows), title=self.title or None, title_align="left", border_style="blue")
-
-    def _bar(self) -> RenderableType:
-        row = Table.grid(padding=(0, 2), expand=True)
-        row.add_column(no_wrap=True)
-        row.add_column(ratio=1)
-        row.add_column(no_wrap=True)
-        done = min(self._step, self.total_steps)
-        bar = ProgressBar(total=self.total_steps, completed=done)
-        row.add_row(f"step {self._step:,} / {self.total_steps:,}", bar, f"{done / self.total_steps:.0%}")
-        return row
+            done = min(self._step, self.total_steps)
+            drawn = ProgressBar(total=self.total_steps, completed=done)
+            bar.add_row(
+                f"step {self._step:,} / {self.total_steps:,}", drawn, f"{done / self.total_steps:.0%}"
+            )
+            rows = [bar, self._numbers(), *([self._history()] if self._evaluations else [])]
+        return Box(Group(*rows), title=self.title, title_align="left", border_style="blue")
 
     def _numbers(self) -> Table:
-        rows = Table.grid(padding=(0, 2))
-        rows.add_column(style="dim", no_wrap=True)
-        rows.add_column()
+        rows = Table.grid(Column(style="dim", no_wrap=True), "", padding=(0, 2))
         rows.add_row("time", f"{clock_text(self._clock() - self._began)} so far{self._speed_text()}")
         if self._last:
             doing = " (random actions)" if self._last.get("random") else ""
             rows.add_row("last episode", _facts(self._last, TRAINING) + doing)
-            losses = _facts(self._last, LOSSES)
-            if losses:
+            if losses := _facts(self._last, LOSSES):
                 rows.add_row("learning", losses)
         if self._timing:
             rows.add_row("goes to", "  ".join(f"{part} {share:.0%}" for part, share in self.shares().items()))
@@ -186,7 +161,7 @@ class Panel:
 
     def _history(self) -> Table:
         name = "return" if self._evaluations[-1].get("normalised") is None else "normalised"
-        curve = sparkline([_finite(one.get(name)) for one in self._evaluations][-40:])
+        curve = sparkline([one.get(name) for one in self._evaluations[-40:]])
         table = Table(
             "evaluations", *EVALUATION.values(), box=None, padding=(0, 1), pad_edge=False, header_style="dim"
         )
@@ -195,8 +170,7 @@ class Panel:
         for record in self._evaluations[-HISTORY:]:
             values = (value_text(key, record.get(key)) for key in EVALUATION)
             table.add_row(f"step {int(record['step']):,}{' *' if record.get('best') else ''}", *values)
-        table.caption = f"{name} {curve}   * best so far"
-        table.caption_justify = "left"
+        table.caption, table.caption_justify = f"{name} {curve}   * best so far", "left"
         return table
 
 
@@ -219,10 +193,8 @@ EVALUATION = {
 
 
 def _facts(record: Mapping[str, Any], names: Mapping[str, str]) -> str:
-    known = (
-        (name, value_text(key, record[key])) for key, name in names.items() if record.get(key) is not None
-    )
-    return ", ".join(f"{name} {value}" for name, value in known)
+    known = {name: key for key, name in names.items() if record.get(key) is not None}
+    return ", ".join(f"{name} {value_text(key, record[key])}" for name, key in known.items())
 
 
 def value_text(key: str, value: Any) -> str:
@@ -261,7 +233,3 @@ def sparkline(values: list[float | None]) -> str:
     return "".join(
         " " if value is None else BLOCKS[min(7, int((value - low) / span * 8))] for value in values
     )
-
-
-def _finite(value: Any) -> float | None:
-    return float(value) if isinstance(value, int | float) and math.isfinite(value) else None

@@ -19,37 +19,27 @@ class TensorBoardLog:
 
     One file a start of the run, by TensorBoard's own format code. Its `EventFileWriter` is not used: it brings in
     TensorFlow where that is installed, and names files so that those of one second are read in any order.
-
-    Args:
-        folder: where the event files go; made if needed.
-        from_step: for a run that goes on from a checkpoint at this step: later events, which a killed run may
-            have left behind, are hidden.
+    Of a run that goes on from a checkpoint at `from_step`, later events, which it may have left behind when it was
+    killed, are hidden.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     with TensorBoardLog(folder) as log:
-    ...         log.write({"kind": "evaluation", "step": 500, "normalised": 0.8})
+    ...     log = TensorBoardLog(folder)
+    ...     log.write({"kind": "evaluation", "step": 500, "normalised": 0.8})
+    ...     log.close()
     ...     [path.name[:20] for path in Path(folder).iterdir()]
     ['events.out.tfevents.']
     """
 
     def __init__(self, folder: str | os.PathLike[str], from_step: int | None = None) -> None:
         try:
-            from tensorboard.compat.proto import (  # type: ignore[import-untyped, unused-ignore]
-                event_pb2,
-                summary_pb2,
-            )
-            from tensorboard.summary.writer.record_writer import (  # type: ignore[import-untyped, unused-ignore]
-                RecordWriter,
-            )
+            from tensorboard.compat.proto import event_pb2, summary_pb2
+            from tensorboard.summary.writer.record_writer import RecordWriter
         except ModuleNotFoundError as error:
             raise _not_installed("TensorBoard events", "tensorboard", error) from error
-        self._event: Any = event_pb2.Event
-        self._summary: Any = summary_pb2.Summary
-        place = Path(folder)
-        place.mkdir(parents=True, exist_ok=True)
+        self._event, self._summary = event_pb2.Event, summary_pb2.Summary
         # Unbuffered would cost a system call for each part of a record; `flush` decides instead.
-        self._file = _next_file(place).open("xb")
+        self._file = _next_file(Path(folder)).open("xb")
         self._writer: Any = RecordWriter(self._file)
         self._flushed = time.monotonic()
         self._add(file_version="brain.Event:2")
@@ -58,12 +48,6 @@ class TensorBoardLog:
             start = event_pb2.SessionLog(status=event_pb2.SessionLog.START)
             self._add(step=from_step + 1, session_log=start)
         self.flush()
-
-    def __enter__(self) -> TensorBoardLog:
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        self.close()
 
     def write(self, record: Mapping[str, Any]) -> None:
         """Add the scalars of an episode or evaluation; other kinds and nested lists are left out."""
@@ -93,29 +77,22 @@ def scalars(record: Mapping[str, Any]) -> Iterator[tuple[str, float]]:
     >>> list(scalars({"kind": "episode", "step": 9, "reward": 2, "success": True, "timing": {"render": 0.5}}))
     [('train/reward', 2.0), ('train/success', 1.0), ('train_time/render', 0.5)]
     """
-    folder = FOLDERS.get(record.get("kind", ""))
+    folder = FOLDERS.get(record["kind"])
     if folder is None:
         return
     for name, value in record.items():
-        if name == "timing" and isinstance(value, Mapping):
-            for part, seconds in value.items():
-                if isinstance(seconds, int | float):
-                    yield f"{folder}_time/{part}", float(seconds)
+        if name == "timing":
+            yield from ((f"{folder}_time/{part}", float(seconds)) for part, seconds in value.items())
         elif name not in LEFT_OUT and isinstance(value, int | float):
             yield f"{folder}/{name}", float(value)
 
 
 class WandbLog:
-    """Sends the same scalars as `TensorBoardLog`; nothing is sent unless one is made.
-
-    Args:
-        config: the run's config, as plain values.
-        folder: where wandb keeps its files.
-    """
+    """Sends the same scalars as `TensorBoardLog`, with the run's config; wandb keeps its files in the folder."""
 
     def __init__(self, config: Mapping[str, Any], folder: str | os.PathLike[str]) -> None:
         try:
-            import wandb  # type: ignore[import-not-found, unused-ignore]
+            import wandb
         except ModuleNotFoundError as error:
             raise _not_installed("Weights & Biases", "wandb", error) from error
         self._run: Any = wandb.init(project="orcalign", config=dict(config), dir=os.fspath(folder))
@@ -136,6 +113,7 @@ def _next_file(folder: Path) -> Path:
 
     Hiding the end of a killed run depends on that order, also when it is started again in the same second.
     """
+    folder.mkdir(parents=True, exist_ok=True)
     start = "events.out.tfevents."
     taken = [path.name.removeprefix(start).split(".")[0] for path in folder.glob(f"{start}*")]
     latest = max((int(number) for number in taken if number.isdigit()), default=0)

@@ -42,9 +42,9 @@ def render_document(title: str, heading: str, subtitle: str, parts: Sequence[Pag
     ]
     shell = "\n".join(part_text("orcalign.report.explainer", name) for name in SHELL_SCRIPTS)
     slots = {
-        "title": html.escape(as_text(title)),
-        "heading": html.escape(as_text(heading)),
-        "subtitle": html.escape(as_text(subtitle)),
+        "title": safe(title),
+        "heading": safe(heading),
+        "subtitle": safe(subtitle),
         "style": "\n".join(
             [part_text("orcalign.report.explainer", "page.css"), *(part.style for part in parts)]
         ),
@@ -73,6 +73,15 @@ def as_text(value: str) -> str:
     'a?.mp4'
     """
     return value.encode("utf-8", "replace").decode("utf-8")
+
+
+def safe(value: object) -> str:
+    """Text for a page's markup.
+
+    >>> safe("1 < 2")
+    '1 &lt; 2'
+    """
+    return html.escape(as_text(str(value)))
 
 
 def as_script_json(value: Any) -> str:

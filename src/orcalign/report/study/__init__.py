@@ -10,10 +10,11 @@ from orcalign.experiments.results import METRICS, StudyResults, label
 from orcalign.experiments.tables import heading
 from orcalign.files import require_writable, write_file
 from orcalign.report.explainer import PagePart, render_document
-from orcalign.report.explainer.document import part_text
+from orcalign.report.explainer.document import part_text, safe
 from orcalign.report.study.films import film_rows, study_settings
-from orcalign.report.study.words import details, headline, run_list, safe, tables
+from orcalign.report.study.words import details, headline, run_list, tables
 from orcalign.report.study_plots import mean_curve
+from orcalign.report.training_run.curves import chart_of, series_of, set_range, short
 
 PACKAGE = "orcalign.report.study"
 OF_RUNS = "orcalign.report.training_run"
@@ -90,40 +91,18 @@ def study_charts(runs: StudyResults, metric: str) -> dict[str, Any]:
             there = [cell.result for cell in cells if label(cell.values, study.columns) == column]
             results = [result for result in there if result is not None]
             steps, means, errors = mean_curve(results, metric)
-            if steps:
-                last = max(last, steps[-1])
-                one: dict[str, Any] = {
-                    "name": heading(column),
-                    "kind": KINDS[k % len(KINDS)],
-                    "colour": f"column-{k % COLOURS}",
-                    "points": [[step, _short(mean)] for step, mean in zip(steps, means, strict=True)],
-                }
-                if len(results) > 1:
-                    one["band"] = [
-                        [step, _short(mean - error), _short(mean + error)]
-                        for step, mean, error in zip(steps, means, errors, strict=True)
-                    ]
-                series.append(one)
-        if series:
-            charts.append(_chart(name, series, metric))
-    return {"charts": charts, "marks": [], "last": last}
-
-
-def _chart(name: str, series: list[dict[str, Any]], metric: str) -> dict[str, Any]:
-    values = [
-        value for one in series for _, *rest in (*one["points"], *one.get("band", ())) for value in rest
-    ]
-    low, high = min(0.0, *values), max(1.0, *values)
-    return {
-        "title": name,
-        "note": METRICS[metric],
-        "series": series,
-        "rules": [{"value": 1.0, "text": "expert"}] if metric == "normalised" else [],
-        "best": None,
-        "low": low - 0.04 * (high - low) if low < 0 else 0.0,
-        "high": high + 0.04 * (high - low),
-    }
-
-
-def _short(value: float) -> float:
-    return float(f"{value:.5g}")
+            last = max([last, *steps])
+            points = [[step, short(mean)] for step, mean in zip(steps, means, strict=True)]
+            one = series_of(heading(column), KINDS[k % len(KINDS)], f"column-{k % COLOURS}", points)
+            if len(results) > 1:
+                one["band"] = [
+                    [step, short(mean - error), short(mean + error)]
+                    for step, mean, error in zip(steps, means, errors, strict=True)
+                ]
+            series.append(one)
+        chart = chart_of(name, METRICS[metric], *series)
+        set_range(chart, low=0.0, high=1.0)
+        if metric == "normalised":
+            chart["rules"] = [{"value": 1.0, "text": "expert"}]
+        charts.append(chart)
+    return {"charts": [chart for chart in charts if chart["series"]], "marks": [], "last": last}

@@ -131,11 +131,8 @@ def _episode(cell: StudyCell, name: str, budget: _Budget, problems: list[str]) -
     if cell.result is None:
         return _film(name, hole=state_words(cell))
     count, share = len(cell.result.last["returns"]), cell.result.score("normalised")
-    score = (
-        f"return {cell.result.score('return'):.1f} steps"
-        if share is None
-        else f"normalised return {share:.2f}"
-    )
+    steps = f"return {cell.result.score('return'):.1f} steps"
+    score = steps if share is None else f"normalised return {share:.2f}"
     score = f"final {score} (mean of {count} episodes)"
     if cell.run is None:
         return _film(name, score, hole=NO_VIDEO)
@@ -180,12 +177,9 @@ def _step(video: Path) -> str:
 
 
 def _success_words(run: Path, step: str, T: int) -> str:
-    path = run / "evaluations" / f"{step}.npz"
     text = f"evaluation of step {int(step):,}"
-    if not path.is_file():
-        return text
     try:
-        solved = int(read_shown(path)[0][1].sum())
+        solved = int(read_shown(run / "evaluations" / f"{step}.npz")[0][1].sum())
     except (OSError, ValueError):
         return text
     return (

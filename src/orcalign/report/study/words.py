@@ -2,29 +2,18 @@
 
 from __future__ import annotations
 
-import html
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 from orcalign.experiments.results import CHECKPOINTS, METRICS, STATES, StudyCell, StudyResults
 from orcalign.experiments.table_formats import about_aggregates, aggregate_rows, row_cells
 from orcalign.experiments.tables import AVERAGE, StudyTable, heading, make_table, paper_budget
-from orcalign.report.explainer.document import as_text
+from orcalign.report.explainer.document import safe
 from orcalign.report.study.films import link_to, state_words
 from orcalign.report.training_run.words import NOTHING, duration
 
 TITLES = {"last": "Last checkpoint", "coverage": "Checkpoint chosen by coverage"}
-
-
-def safe(value: Any) -> str:
-    """Text for a page.
-
-    >>> safe("1 < 2")
-    '1 &lt; 2'
-    """
-    return html.escape(as_text(str(value)))
 
 
 def headline(runs: StudyResults) -> str:

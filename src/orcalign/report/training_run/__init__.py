@@ -8,7 +8,7 @@ from orcalign.files import write_file
 from orcalign.report.explainer import PagePart, render_document
 from orcalign.report.explainer.document import part_text
 from orcalign.report.training_run.curves import charts, marks
-from orcalign.report.training_run.reading import RunRecords, read_run
+from orcalign.report.training_run.reading import read_run
 from orcalign.report.training_run.shown import behaviour, load_demos
 from orcalign.report.training_run.words import (
     details,
@@ -37,9 +37,13 @@ def run_page(run: Path) -> str:
     records = read_run(run)
     demos = load_demos(records)
     shown, problems = behaviour(records)
+    drawn = charts(records)
+    # An axis of no length cannot be drawn.
+    learning = {"charts": drawn, "marks": marks(records), "last": max(records.steps, 1)}
+    words, script = (part_text(__name__, name) for name in ("curves.html", "curves.js"))
     parts = [
         PagePart(headline(records, demos), style=part_text(__name__, "run.css")),
-        *_curves(records),
+        *([PagePart(words, script, data={"learning": learning})] if drawn else []),
         PagePart(evaluation_table(records) + time_bar(records)),
         *shown,
         PagePart(details(records, demos, problems)),
@@ -55,16 +59,3 @@ def write_report(run: Path) -> Path:
     path = Path(run) / "report.html"
     write_file(path, run_page(Path(run)).encode())
     return path
-
-
-def _curves(records: RunRecords) -> list[PagePart]:
-    drawn = charts(records)
-    if not drawn:
-        return []
-    # An axis of no length cannot be drawn.
-    learning = {"charts": drawn, "marks": marks(records), "last": max(records.steps, 1)}
-    return [
-        PagePart(
-            part_text(__name__, "curves.html"), part_text(__name__, "curves.js"), data={"learning": learning}
-        )
-    ]

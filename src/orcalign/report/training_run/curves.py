@@ -21,7 +21,12 @@ def charts(run: RunRecords) -> list[dict[str, Any]]:
     """The charts that the run has numbers for, each with its title, range and series of points [step, value]."""
     drawn = [
         _returns(run),
-        _successes(run.evaluations),
+        chart_of(
+            "Share of episodes that succeed",
+            "evaluations",
+            series_of("at any step", "dashed", "stall", _points(run.evaluations, "any_success_rate")),
+            series_of("at the last step", "line", "accent", _points(run.evaluations, "success_rate")),
+        ),
         _following(run),
         _training(run.episodes, "reward", "Reward of training episodes", "summed, before it is scaled"),
         _training(run.episodes, "critic_loss", "Critic loss", "how wrong the value estimates are"),
@@ -60,15 +65,17 @@ def smooth(values: Sequence[float | None], width: int) -> npt.NDArray[np.float64
 
 
 def _returns(run: RunRecords) -> dict[str, Any]:
-    evaluations, expert = run.evaluations, _expert(run)
+    evaluations, expert = run.evaluations, number(run.info.get("expert_return"))
+    if not _points(evaluations, "normalised"):
+        expert = None  # evaluations are not given as shares of it
     name = "return" if expert is None else "normalised"
-    chart = _chart(
+    chart = chart_of(
         "Return as a share of the expert's" if expert else "Return: steps in which the task is solved",
         "evaluations, without exploration",
-        _series("each episode", "dots", "accent", _each(evaluations, "returns", expert or 1.0)),
-        _series("normalised return" if expert else "return", "line", "accent", _points(evaluations, name)),
+        series_of("each episode", "dots", "accent", _each(evaluations, "returns", expert or 1.0)),
+        series_of("normalised return" if expert else "return", "line", "accent", _points(evaluations, name)),
     )
-    _range(chart, low=0.0, high=1.0)
+    set_range(chart, low=0.0, high=1.0)
     if expert is not None:
         chart["rules"] = [{"value": 1.0, "text": "expert"}]
     best = kept_best(run)
@@ -77,32 +84,17 @@ def _returns(run: RunRecords) -> dict[str, Any]:
     return chart
 
 
-def _expert(run: RunRecords) -> float | None:
-    """The expert's return, if evaluations are given as shares of it."""
-    shares = numbers(run.evaluations, "normalised")
-    return None if all(share is None for share in shares) else number(run.info.get("expert_return"))
-
-
-def _successes(evaluations: Sequence[Record]) -> dict[str, Any]:
-    return _chart(
-        "Share of episodes that succeed",
-        "evaluations",
-        _series("at any step", "dashed", "stall", _points(evaluations, "any_success_rate")),
-        _series("at the last step", "line", "accent", _points(evaluations, "success_rate")),
-    )
-
-
 def _following(run: RunRecords) -> dict[str, Any]:
     steps = [float(record["step"]) for record in run.episodes]
     training = smooth(numbers(run.episodes, "progress"), _width(len(steps)))
-    chart = _chart(
+    chart = chart_of(
         "How far the video is followed",
         "progress averages over its frames, coverage asks for all in order",
-        _series("each coverage", "dots", "stall", _each(run.evaluations, "coverage")),
-        _series("each progress", "dots", "accent", _each(run.evaluations, "progress")),
-        _series("progress in training (mean)", "thin", "accent", _thinned(steps, training)),
-        _series("coverage", "dashed", "stall", _points(run.evaluations, "coverage")),
-        _series("progress", "line", "accent", _points(run.evaluations, "progress")),
+        series_of("each coverage", "dots", "stall", _each(run.evaluations, "coverage")),
+        series_of("each progress", "dots", "accent", _each(run.evaluations, "progress")),
+        series_of("progress in training (mean)", "thin", "accent", _thinned(steps, training)),
+        series_of("coverage", "dashed", "stall", _points(run.evaluations, "coverage")),
+        series_of("progress", "line", "accent", _points(run.evaluations, "progress")),
     )
     highest = max((value for one in chart["series"] for _, value in one["points"]), default=0.0)
     return {**chart, "low": 0.0, "high": min(1.0, 1.05 * highest) or 1.0}
@@ -111,42 +103,46 @@ def _following(run: RunRecords) -> dict[str, Any]:
 def _training(episodes: Sequence[Record], name: str, title: str, note: str) -> dict[str, Any]:
     values = numbers(episodes, name)
     if all(value is None for value in values):
-        return _chart(title, note)
+        return chart_of(title, note)
     steps = [float(record["step"]) for record in episodes]
     raw = np.array([np.nan if value is None else value for value in values])
     width = _width(len(values))
     mean = smooth(values, width)
-    chart = _chart(
+    chart = chart_of(
         title,
         note,
-        _series("each episode", "dots", "accent", _thinned(steps, raw)),
-        _series(f"mean of {width}", "line", "accent", _thinned(steps, mean)),
+        series_of("each episode", "dots", "accent", _thinned(steps, raw)),
+        series_of(f"mean of {width}", "line", "accent", _thinned(steps, mean)),
     )
     # One wild episode must not press all others flat, nor may the mean that it pulls along.
     finite, settled = raw[np.isfinite(raw)], mean[np.isfinite(mean)]
     low, high = np.quantile(finite, [0.01, 0.99]).tolist()
     span = high - low
     least, most = min(low, float(settled.min())), max(high, float(settled.max()))
-    _range(chart, max(least, low - span), min(most, high + span), fixed=True)
+    set_range(chart, max(least, low - span), min(most, high + span), fixed=True)
     outside = int(((finite < chart["low"]) | (finite > chart["high"])).sum())
     if outside:
         chart["note"] += f"; {outside} of {len(finite)} dots lie outside the picture"
     return chart
 
 
-def _chart(title: str, note: str, *series: dict[str, Any]) -> dict[str, Any]:
+def chart_of(title: str, note: str, *series: dict[str, Any]) -> dict[str, Any]:
     """A chart from 0 to 1; series without points are left out."""
     drawn = [one for one in series if one["points"]]
     return {"title": title, "note": note, "series": drawn, "rules": [], "best": None, "low": 0.0, "high": 1.0}
 
 
-def _series(name: str, kind: str, colour: str, points: Points) -> dict[str, Any]:
+def series_of(name: str, kind: str, colour: str, points: Points) -> dict[str, Any]:
+    """A line or dots, as the page's script draws them."""
     return {"name": name, "kind": kind, "colour": colour, "points": points}
 
 
-def _range(chart: dict[str, Any], low: float, high: float, fixed: bool = False) -> None:
+def set_range(chart: dict[str, Any], low: float, high: float, fixed: bool = False) -> None:
     """Set the range to `low` … `high`, widened to all values unless it is fixed, with a little room."""
-    values = [value for one in chart["series"] for _, value in one["points"]]
+    series = chart["series"]
+    values = [
+        value for one in series for _, *rest in (*one["points"], *one.get("band", ())) for value in rest
+    ]
     if values and not fixed:
         low, high = min(low, *values), max(high, *values)
     room = 0.04 * (high - low) or abs(high) or 1.0
@@ -155,18 +151,15 @@ def _range(chart: dict[str, Any], low: float, high: float, fixed: bool = False) 
 
 def _points(records: Sequence[Record], name: str) -> Points:
     pairs = zip((float(record["step"]) for record in records), numbers(records, name), strict=True)
-    return [[step, _short(value)] for step, value in pairs if value is not None]
+    return [[step, short(value)] for step, value in pairs if value is not None]
 
 
 def _each(records: Sequence[Record], name: str, scale: float = 1.0) -> Points:
     """A point for each episode of the records."""
-    lists = [(float(record["step"]), {**record, **section(record, "each")}.get(name)) for record in records]
     return [
-        [step, _short(value / scale)]
-        for step, entries in lists
-        if isinstance(entries, list)
-        for value in map(number, entries)
-        if value is not None
+        [float(record["step"]), short(value / scale)]
+        for record in records
+        for value in {**record, **section(record, "each")}.get(name) or ()
     ][-MOST_POINTS:]
 
 
@@ -175,12 +168,13 @@ def _thinned(steps: Sequence[float], values: npt.NDArray[np.float64]) -> Points:
     finite = np.flatnonzero(np.isfinite(values))
     if len(finite) > MOST_POINTS:
         finite = finite[np.linspace(0, len(finite) - 1, MOST_POINTS).round().astype(int)]
-    return [[steps[i], _short(float(values[i]))] for i in finite.tolist()]
+    return [[steps[i], short(float(values[i]))] for i in finite.tolist()]
 
 
 def _width(count: int) -> int:
     return max(5, round(count / SMOOTHED_SHARE))
 
 
-def _short(value: float) -> float:
+def short(value: float) -> float:
+    """As many digits as a page needs."""
     return float(f"{value:.5g}")

@@ -61,6 +61,8 @@ def read_run(folder: Path) -> RunRecords:
             f"'{folder}' holds no run: neither config.yaml nor metrics.jsonl is there; give the folder that "
             "a training run wrote."
         )
+    import yaml
+
     check_version(folder)
     config_text = config.read_text("utf-8", "replace") if config.is_file() else ""
     records, unread = read_metrics(metrics)
@@ -68,10 +70,19 @@ def read_run(folder: Path) -> RunRecords:
         tuple(record for record in records if record["kind"] == kind)
         for kind in ("episode", "evaluation", "note")
     )
-    info = _info(folder / "run.json")
-    return RunRecords(
-        folder, _config(config, config_text), config_text, info, episodes, evaluations, notes, unread
-    )
+    try:
+        values = yaml.safe_load(config_text) or {}
+    except yaml.YAMLError as error:
+        reason = " ".join(str(error).split())
+        raise ValueError(
+            f"'{config}' is not valid YAML ({reason}); restore it or mend it by hand."
+        ) from error
+    facts = folder / "run.json"
+    try:
+        info = json.loads(facts.read_bytes()) if facts.is_file() else {}
+    except ValueError as error:
+        raise ValueError(f"'{facts}' is not valid JSON ({error}); restore it or mend it by hand.") from error
+    return RunRecords(folder, values, config_text, info, episodes, evaluations, notes, unread)
 
 
 def read_metrics(path: Path) -> tuple[list[Record], int]:
@@ -140,23 +151,11 @@ def kept_best(run: RunRecords) -> Record | None:
     return next((record for record in reversed(run.evaluations) if record.get("best")), None)
 
 
-@dataclass(frozen=True)
-class Spent:
-    """Seconds of a run."""
+def spent(run: RunRecords) -> tuple[dict[str, float], float]:
+    """Seconds by the names of `PARTS`, only those above 0, and by the clock, which the records call their total.
 
-    parts: dict[str, float]
-    """By the names of `PARTS`; only those above 0."""
-    wall: float
-    """By the clock: what the records call their total."""
-
-    @property
-    def overlap(self) -> bool:
-        """Whether the parts add up to more than the clock shows, because some ran at the same time."""
-        return sum(self.parts.values()) > 1.05 * self.wall > 0
-
-
-def spent(run: RunRecords) -> Spent:
-    """Add up the timing of all records; an evaluation counts as one part, whatever it consists of."""
+    An evaluation counts as one part, whatever it consists of.
+    """
     parts = dict.fromkeys(PARTS, 0.0)
     wall = 0.0
     for record in (*run.episodes, *run.evaluations):
@@ -168,25 +167,4 @@ def spent(run: RunRecords) -> Spent:
         for name, value in timing.items():
             parts[name if name in PARTS else "other"] += value
     parts["other"] += max(0.0, wall - sum(parts.values()))
-    return Spent({name: seconds for name, seconds in parts.items() if seconds > 0}, wall)
-
-
-def _config(path: Path, text: str) -> Mapping[str, Any]:
-    import yaml  # type: ignore[import-untyped, unused-ignore]
-
-    try:
-        values = yaml.safe_load(text)
-    except yaml.YAMLError as error:
-        reason = " ".join(str(error).split())
-        raise ValueError(f"'{path}' is not valid YAML ({reason}); restore it or mend it by hand.") from error
-    return values if isinstance(values, dict) else {}
-
-
-def _info(path: Path) -> Mapping[str, Any]:
-    if not path.is_file():
-        return {}
-    try:
-        values = json.loads(path.read_bytes())
-    except ValueError as error:
-        raise ValueError(f"'{path}' is not valid JSON ({error}); restore it or mend it by hand.") from error
-    return values if isinstance(values, dict) else {}
+    return {name: seconds for name, seconds in parts.items() if seconds > 0}, wall

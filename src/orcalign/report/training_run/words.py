@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import html
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from orcalign.matching import MATCHERS
-from orcalign.report.explainer.document import as_text
+from orcalign.report.explainer.document import safe
 from orcalign.report.training_run.reading import PARTS, Record, RunRecords, kept_best, number, section, spent
 from orcalign.video import Demo
 
@@ -17,11 +16,11 @@ NOTHING = "\N{EN DASH}"
 def headline(run: RunRecords, demos: Sequence[Demo]) -> str:
     """What was trained, from what, and how it ended: two sentences and four numbers."""
     tiles = "".join(
-        f"<div><dt>{_safe(name)}</dt><dd><b>{_safe(value)}</b> <span>{_safe(note)}</span></dd></div>"
+        f"<div><dt>{safe(name)}</dt><dd><b>{safe(value)}</b> <span>{safe(note)}</span></dd></div>"
         for name, value, note in _tiles(run)
     )
     return (
-        f'<section class="headline" aria-label="In short"><p>{_safe(_beginning(run, demos))} {_safe(_end(run))}'
+        f'<section class="headline" aria-label="In short"><p>{safe(_beginning(run, demos))} {safe(_end(run))}'
         f'</p><dl class="tiles">{tiles}</dl></section>'
     )
 
@@ -93,7 +92,7 @@ def evaluation_table(run: RunRecords) -> str:
     rows = "".join(
         '<tr role="row">'
         + "".join(
-            f'<td role="cell" class="number" data-label="{name}">{_safe(cell(record))}</td>'
+            f'<td role="cell" class="number" data-label="{name}">{safe(cell(record))}</td>'
             for name, cell in columns.items()
         )
         + "</tr>"
@@ -108,22 +107,22 @@ def evaluation_table(run: RunRecords) -> str:
 
 def time_bar(run: RunRecords) -> str:
     """One stacked bar of the parts with a legend; nothing for a run without timing."""
-    time = spent(run)
-    whole = sum(time.parts.values())
+    parts, wall = spent(run)
+    whole = sum(parts.values())
     if whole <= 0:
         return ""
-    shares = {name: seconds / whole for name, seconds in time.parts.items()}
+    shares = {name: seconds / whole for name, seconds in parts.items()}
     bar = "".join(
         f'<i class="part-{name}" style="flex-grow:{share:.5f}"></i>' for name, share in shares.items()
     )
     legend = "".join(
-        f'<li><i class="part-{name}"></i>{PARTS[name]} <b>{_safe(_percent(share))}</b></li>'
+        f'<li><i class="part-{name}"></i>{PARTS[name]} <b>{safe(_percent(share))}</b></li>'
         for name, share in shares.items()
     )
     note = (
         '<p class="note">Episodes are played while the learner learns or waits, so the parts add up to '
-        f"{whole / time.wall:.1f} times the time by the clock.</p>"
-        if time.overlap
+        f"{whole / wall:.1f} times the time by the clock.</p>"
+        if whole > 1.05 * wall > 0
         else ""
     )
     return (
@@ -146,15 +145,15 @@ def details(run: RunRecords, demos: Sequence[Demo], problems: Sequence[str]) -> 
         **section(info, "versions"),
     }
     rows = "".join(
-        f"<dt>{_safe(name)}</dt><dd>{_safe(value)}</dd>"
+        f"<dt>{safe(name)}</dt><dd>{safe(value)}</dd>"
         for name, value in entries.items()
         if value not in (None, "")
     )
     if run.unread:
         left_out = f"Lines of metrics.jsonl that are no records: {run.unread}; they were left out."
         problems = [*problems, left_out]
-    said = "".join(f"<li>{_safe(text)}</li>" for text in problems)
-    config = f"<details><summary>config.yaml</summary><pre>{_safe(run.config_text)}</pre></details>"
+    said = "".join(f"<li>{safe(text)}</li>" for text in problems)
+    config = f"<details><summary>config.yaml</summary><pre>{safe(run.config_text)}</pre></details>"
     return (
         f"<section><h2>Not shown</h2><ul>{said}</ul></section>" if said else ""
     ) + f"<section><h2>How it was made</h2><dl>{rows}</dl>{config if run.config_text else ''}</section>"
@@ -209,12 +208,11 @@ def _tiles(run: RunRecords) -> list[tuple[str, str, str]]:
         tiles.append(("Last evaluation", _figure(last.get(name)), note))
         anywhere = f"at the last step; at any step {_percent(last.get('any_success_rate'))}"
         tiles.append(("Success rate", _percent(last.get("success_rate")), anywhere))
-    planned, time = number(run.config.get("steps")), spent(run)
+    planned, (_, wall) = number(run.config.get("steps")), spent(run)
     left = f"; {planned:,.0f} are planned" if planned is not None and run.steps < planned else ""
     tiles.append(("Steps", f"{run.steps:,}", f"in {len(run.episodes):,} episodes{left}"))
-    if time.wall > 0:
-        pace = f"{_figure(run.steps / time.wall)} steps a second, all included"
-        tiles.append(("Time", duration(time.wall), pace))
+    if wall > 0:
+        tiles.append(("Time", duration(wall), f"{_figure(run.steps / wall)} steps a second, all included"))
     return tiles
 
 
@@ -230,9 +228,3 @@ def _figure(value: Any) -> str:
 def _percent(value: Any) -> str:
     known = number(value)
     return NOTHING if known is None else f"{known:.0%}" if known == 0 or known >= 0.005 else "< 1%"
-
-
-def _safe(value: Any) -> str:
-    if isinstance(value, Mapping):
-        value = ", ".join(f"{key} {entry}" for key, entry in value.items())
-    return html.escape(as_text(str(value)))
