@@ -85,9 +85,7 @@ ENCODERS: dict[str, EncoderEntry] = {
         )
         for scale in ("small", "base", "large")
     },
-    "siglip-base": _tower(
-        "google/siglip-base-patch16-224", backbones.HALF, "vision transformer trained with captions"
-    ),
+    "siglip-base": _tower("google/siglip-base-patch16-224", backbones.HALF, "vision transformer trained with captions"),
     "clip-vit-base": _tower(
         "laion/CLIP-ViT-B-32-laion2B-s34B-b79K",
         backbones.CLIP,
@@ -115,9 +113,7 @@ def find_entry(name: str) -> EncoderEntry:
     ValueError: There is no encoder 'resnet-50'; did you mean 'resnet50'? Known: efficientnet-lite0, ...
     """
     if name not in ENCODERS:
-        raise ValueError(
-            f"There is no encoder {name!r};{near_miss(name, ENCODERS)} Known: {', '.join(ENCODERS)}."
-        )
+        raise ValueError(f"There is no encoder {name!r};{near_miss(name, ENCODERS)} Known: {', '.join(ENCODERS)}.")
     return ENCODERS[name]
 
 

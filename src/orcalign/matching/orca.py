@@ -226,9 +226,7 @@ def _better(above: Any, now: Any, C: Any, place: Any) -> Any:
 
 
 @reordering_kernel
-def _finish_row(
-    occupancy: Any, block: Any, r: int, coverage: Any, reward: Any, progress: Any, t: int
-) -> None:
+def _finish_row(occupancy: Any, block: Any, r: int, coverage: Any, reward: Any, progress: Any, t: int) -> None:
     """Row r of the block goes out as row t, with its reward and its progress.
 
     Every order of additions rounds monotonically, so progress never falls however the compiler sums. Not being

@@ -39,8 +39,7 @@ def open_folder(folder: Path, options: VideoOptions) -> Source:
         if (folder / "manifest.json").is_file():
             raise ValueError(f"{str(folder)!r} is a saved demo, not a video; read it with load_demo.")
         raise ValueError(
-            f"{str(folder)!r} is a folder without images ({', '.join(sorted(IMAGE_ENDINGS))}); "
-            f"give {READABLE}."
+            f"{str(folder)!r} is a folder without images ({', '.join(sorted(IMAGE_ENDINGS))}); give {READABLE}."
         )
     rate = options.still_fps
 
@@ -133,9 +132,7 @@ def _reading(path: Path) -> Iterator[None]:
         # Errors that name the file were raised here and already explain themselves.
         if str(path) in str(error):
             raise
-        raise ValueError(
-            f"{str(path)!r} is a damaged npz file ({type(error).__name__}); save it again."
-        ) from error
+        raise ValueError(f"{str(path)!r} is a damaged npz file ({type(error).__name__}); save it again.") from error
 
 
 def _array_header(member: IO[bytes], path: Path) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:

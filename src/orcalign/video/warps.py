@@ -139,8 +139,7 @@ def keep(text: str, length: int) -> Warp:
         # Checked before the range is spelled out: "0-999999999" must not take the memory.
         if last >= length:
             raise ValueError(
-                f"Frame {last} in keep-list {text!r} is outside an original of {length} frames; "
-                f"use 0 to {length - 1}."
+                f"Frame {last} in keep-list {text!r} is outside an original of {length} frames; use 0 to {length - 1}."
             )
         indices += range(first, last + 1)
     return Warp(tuple(indices), length)

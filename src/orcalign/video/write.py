@@ -41,9 +41,7 @@ def write_mp4(path: str | os.PathLike[str], frames: Frames, fps: float, crf: int
         images = _checked(frames)
         first = next(images)
         height, width = (side + side % 2 for side in first.shape[:2])
-        with av.open(
-            f"file:{part.absolute()}", "w", format="mp4", options={"movflags": "+faststart"}
-        ) as container:
+        with av.open(f"file:{part.absolute()}", "w", format="mp4", options={"movflags": "+faststart"}) as container:
             stream = container.add_stream("libx264", rate=rate)
             stream.width, stream.height, stream.pix_fmt = width, height, "yuv420p"
             context = stream.codec_context
@@ -93,8 +91,7 @@ def _checked(frames: Frames) -> Iterator[NDArray[np.uint8]]:
         image = np.asarray(frame)
         if image.dtype != np.uint8 or image.ndim != 3 or image.shape[2] != 3 or 0 in image.shape:
             raise ValueError(
-                f"Frame {k} has type {image.dtype} and shape {list(image.shape)}; "
-                "frames must be uint8 [T,H,W,3]."
+                f"Frame {k} has type {image.dtype} and shape {list(image.shape)}; frames must be uint8 [T,H,W,3]."
             )
         if shape is not None and image.shape != shape:
             raise ValueError(

@@ -75,9 +75,7 @@ def behaviour(run: RunRecords) -> tuple[list[PagePart], tuple[str, ...]]:
 
 def shown_episodes(run: RunRecords) -> tuple[tuple[ShownEpisode, ...], tuple[str, ...]]:
     """Episodes of the last evaluation that was kept, then of the first; and what could not be shown."""
-    kept = sorted(
-        (int(path.stem), path) for path in (run.folder / "evaluations").glob("*.npz") if path.stem.isdigit()
-    )
+    kept = sorted((int(path.stem), path) for path in (run.folder / "evaluations").glob("*.npz") if path.stem.isdigit())
     found: list[ShownEpisode] = []
     problems: list[str] = []
     chosen = [("last", kept[-1])] if kept else []
@@ -100,9 +98,7 @@ def shown_episodes(run: RunRecords) -> tuple[tuple[ShownEpisode, ...], tuple[str
                 continue
             T, steps = evidence.length, int(success.sum())
             if len(clip.frames) != T:
-                problems.append(
-                    f"The video {video.name} cannot be shown ({len(clip.frames)} frames of {T} steps)."
-                )
+                problems.append(f"The video {video.name} cannot be shown ({len(clip.frames)} frames of {T} steps).")
                 continue
             ending = f": success in {steps} of {T} steps" if steps else ": no success"
             name = f"{which} {k + 1}, step {step:,}{ending}"
@@ -110,20 +106,14 @@ def shown_episodes(run: RunRecords) -> tuple[tuple[ShownEpisode, ...], tuple[str
     return tuple(found), tuple(problems)
 
 
-def beside_demo(
-    reward: Reward, episodes: Sequence[ShownEpisode], told: Sequence[Explanation]
-) -> list[PagePart]:
+def beside_demo(reward: Reward, episodes: Sequence[ShownEpisode], told: Sequence[Explanation]) -> list[PagePart]:
     """The explainer, against the demo that the last evaluation follows best.
 
     Where matrices are very large, episodes at the end are left out, so that the page stays small enough to open and to
     send.
     """
     demos = reward.demos
-    best = [
-        one.match.demo
-        for episode, one in zip(episodes, told, strict=True)
-        if episode.step == episodes[0].step
-    ]
+    best = [one.match.demo for episode, one in zip(episodes, told, strict=True) if episode.step == episodes[0].step]
     k = max(set(best), key=best.count)
     attempts: list[PageAttempt] = []
     used = 0.0
@@ -153,9 +143,7 @@ def alone(reward: Reward, episode: ShownEpisode) -> PagePart:
     least, most, total = (float(value) + 0.0 for value in (rewards.min(), rewards.max(), rewards.sum()))
     low, high = min(0.0, least), max(0.0, most)
     zero, *heights = (118 - 116 * (value - low) / ((high - low) or 1.0) for value in (0.0, *rewards))
-    points = " ".join(
-        f"{1000 * (t + 0.5) / len(rewards):.1f},{height:.1f}" for t, height in enumerate(heights)
-    )
+    points = " ".join(f"{1000 * (t + 0.5) / len(rewards):.1f},{height:.1f}" for t, height in enumerate(heights))
     said = f"{reward.name}: {total:.4g} in all, from {least:.4g} to {most:.4g} a step; the grey line is 0"
     return PagePart(
         f'<section class="alone"><h3>{html.escape(episode.name)}</h3><div>{pictures}</div>'
