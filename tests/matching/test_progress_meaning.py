@@ -1,4 +1,4 @@
-"""What progress measures, and what paying for it does to the best policy: the statements of docs/progress.md.
+"""What progress measures, and what paying for it does to the best policy: the statements of docs/maths.md.
 
 The worlds are the grids of the counterexamples: a learner that stays or moves one cell, every path of it.
 """

@@ -103,7 +103,7 @@ def moves(draw):
 @settings(max_examples=500)
 @given(moves(), st.floats(0.5, 30), st.floats(0.5, 5), st.booleans())
 def test_coverage_pays_at_t_at_every_frame(case, weight, temperature, path):
-    """The condition of docs/progress.md: the last frame's occupancy falls by no larger a factor than frame j's
+    """The condition of docs/maths.md: the last frame's occupancy falls by no larger a factor than frame j's
     rises, and where one stays it is at most what frame j is worth."""
     demo, j, good, bad = case
     told, shared = shares(demo, path)
@@ -118,7 +118,7 @@ def test_coverage_pays_at_t_at_every_frame(case, weight, temperature, path):
 
 
 def test_coverage_pays_where_orca_ties_and_where_it_falls():
-    """The two cases of docs/matching.md in which ORCA's reward does not rise."""
+    """The two cases of docs/maths.md in which ORCA's reward does not rise."""
     for demo, here, there in (
         ([0.0, 1.0, -5.0], 0.0, 0.5),
         ([(0.0, 0.0), (1.0, 1.0), (-5.0, 0.0)], (0.0, 0.0), (0.5, 0.1)),

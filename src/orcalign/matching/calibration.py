@@ -11,7 +11,7 @@ ORCA multiplies one occupancy per demo frame, so the scale of the distances deci
    demo frame (the median of several rollouts). floor = temperature = offset, but at least reach/8 and at most
    reach/4, with which the demo's most different frames still count as no more than 5% the same.
 
-`docs/progress.md` has more on why, and what it gives on ten tasks and three encoders.
+`docs/maths.md` has more on why.
 """
 
 from __future__ import annotations

@@ -104,7 +104,7 @@ def orca_progress(
         reward[t]    = orca[t] + weight * (phi[t] - phi[t-1])
 
     With phi in [0, 1] never falling the reward is in [0, weight + 1], and its progress terms sum to
-    weight * phi[T-1], however the episode ends. Causal. `docs/progress.md` says what holds for it and what does not.
+    weight * phi[T-1], however the episode ends. Causal. `docs/maths.md` says what holds for it and what does not.
 
     Args:
         cost, lengths: as in `orca`.
