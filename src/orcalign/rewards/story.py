@@ -95,8 +95,7 @@ def _demo_cost(values: npt.ArrayLike, J: int) -> FloatArray:
             f"demo_cost has shape {np.shape(values)}; it must be [{J}, {J}], the distances between the "
             f"{J} demo frames."
         )
-    distances: FloatArray = square.cost[0].astype(np.float64, copy=False)
-    return distances
+    return np.asarray(square.cost[0], np.float64)
 
 
 def _quarters(path: Following) -> tuple[int | None, ...]:
