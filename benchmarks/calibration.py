@@ -74,9 +74,7 @@ def main(names):
         films[task] = demo, indices, expert_episodes(task), [random_episode(task, k) for k in range(5)]
     for name in names:
         print(f"\n{name}\n")
-        print(
-            "| task | floor, aligned | other versions | floor, misaligned | progress | floor, rollouts | progress |"
-        )
+        print("| task | floor, aligned | other versions | floor, misaligned | progress | floor, rollouts | progress |")
         print("|---|---|---|---|---|---|---|")
         encoder = make_encoder(name)
         for task, one in films.items():

@@ -18,9 +18,7 @@ def main() -> None:
     found = measure_latency(5, 2, tell=print) if quick else measure_latency(tell=print)
     table = latency_table(found)
     place = f"`python -m benchmarks.latency` on {here['cpu']}, {here['cores']} cores, one rollout at a time."
-    table += (
-        f"\nOver {found['rollouts']} rollouts ({found['encoded']} with distances and encoding): {place}\n"
-    )
+    table += f"\nOver {found['rollouts']} rollouts ({found['encoded']} with distances and encoding): {place}\n"
     print(table)
     if not quick:
         store("latency", {"command": "python -m benchmarks.latency", "machine": here, **found}, table)

@@ -109,9 +109,7 @@ def bar(what: str, ours: float, rival: str, theirs: float, at_least: float) -> d
 
 
 def orca_bars(cost: np.ndarray) -> list[dict[str, Any]]:
-    times = together(
-        {"orca": partial(orca, cost), "exp": partial(np.exp, cost), "loop": partial(python_orca, cost)}
-    )
+    times = together({"orca": partial(orca, cost), "exp": partial(np.exp, cost), "loop": partial(python_orca, cost)})
     tracker, row = OrcaTracker(100), cost[0]
     return [
         bar("ORCA: 60 times the Python loop", times["orca"], "Python loop", times["loop"], 60),
@@ -216,9 +214,7 @@ def main() -> None:
     quick = "--quick" in sys.argv
     here = machine()
     promised = bars()
-    by_dtype = {
-        dtype.__name__: matchers_by_shape(dtype, 0.05 if quick else 0.4) for dtype in (np.float64, np.float32)
-    }
+    by_dtype = {dtype.__name__: matchers_by_shape(dtype, 0.05 if quick else 0.4) for dtype in (np.float64, np.float32)}
     table = as_markdown(here, promised, by_dtype)
     print(table)
     if not quick:

@@ -151,9 +151,7 @@ def _draw(results: list[Comparison], path: Path, shown: Sequence[int]) -> None:
         off = np.abs(paper.astype(int) - fast).astype(np.uint8)
         for column, axis in enumerate(axes[row]):
             moment, kind = shown[column // 3], kinds[column % 3]
-            axis.imshow(
-                {"paper": paper, "fast": fast, "difference": off}[kind][moment], interpolation="nearest"
-            )
+            axis.imshow({"paper": paper, "fast": fast, "difference": off}[kind][moment], interpolation="nearest")
             axis.set_axis_off()
             if row == 0:
                 axis.set_title(kind, fontsize=8, pad=15)

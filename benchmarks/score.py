@@ -83,8 +83,7 @@ def main() -> None:
     lines = [
         "# Score: how fast",
         "",
-        f"`make bench` on {here['cpu']}, {here['cores']} cores; {encoder.name} at {encoder.size} px, "
-        f"{encoder.engine}.",
+        f"`make bench` on {here['cpu']}, {here['cores']} cores; {encoder.name} at {encoder.size} px, {encoder.engine}.",
         f"Two clips of {FRAMES} frames each (H.264, drawn by examples/clips.py). *Encoder alone* has the frames in",
         "memory; *score* decodes, encodes (the two side by side) and then matches by two matchers; *command* is",
         "`orcalign score --json --report` from a cold process. Best of several runs. To reach: score at 90% of the",

@@ -123,9 +123,7 @@ def random_resnet50(path: Path) -> Path:
     return path
 
 
-def end_to_end(
-    config: TrainConfig, out: Path, workers: int, warm: int, timed: int, both_frames: bool = False
-) -> Row:
+def end_to_end(config: TrainConfig, out: Path, workers: int, warm: int, timed: int, both_frames: bool = False) -> Row:
     """Agent steps per second between the first episode that ends after `warm` steps and `timed` steps later."""
     clock = Clock()
     training = Training(start_run(config, out), workers, "cpu", [clock], checkpoint_minutes=1e6)

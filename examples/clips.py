@@ -53,9 +53,7 @@ def frame(
     return picture.round().astype(np.uint8)
 
 
-def episode(
-    start: float, tray: float, phases: list[tuple[float, float, int]], holds: bool = True
-) -> np.ndarray:
+def episode(start: float, tray: float, phases: list[tuple[float, float, int]], holds: bool = True) -> np.ndarray:
     """Frames of the task; `phases` are (from, to, frames) with places on the way from 0 (start) to 5 (done)."""
     rng = np.random.default_rng(7)
     scene = background(rng)

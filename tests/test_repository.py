@@ -61,9 +61,7 @@ def test_folders_import_only_from_folders_above():
             if other in SHARED:
                 continue
             assert other in LAYERS, f"{path} imports orcalign.{other}"
-            assert LAYERS.index(other) <= LAYERS.index(folder), (
-                f"{path} imports orcalign.{other}, which is below it"
-            )
+            assert LAYERS.index(other) <= LAYERS.index(folder), f"{path} imports orcalign.{other}, which is below it"
 
 
 def test_the_layer_test_sees_imports(tmp_path):
@@ -249,9 +247,7 @@ def test_the_wheel_installs_into_an_empty_environment(tmp_path):
         "assert files('orcalign.experiments').joinpath('studies', 'quick.yaml').is_file(); "
         "print(orcalign.__version__)"
     )
-    run = subprocess.run(
-        [python, "-c", code], check=True, env=clean, cwd=tmp_path, capture_output=True, text=True
-    )
+    run = subprocess.run([python, "-c", code], check=True, env=clean, cwd=tmp_path, capture_output=True, text=True)
     assert run.stdout.strip() == wheel.name.split("-")[1]
     script = subprocess.run(
         [tmp_path / "env" / "bin" / "orcalign", "matchers"], env=clean, capture_output=True, text=True

@@ -56,9 +56,7 @@ def require(
         raise ValueError(f"{name} is {value!r}; it must be {' and '.join(rules)}.")
 
 
-def require_number(
-    value: float, name: str, *, above: float | None = None, at_least: float | None = None
-) -> float:
+def require_number(value: float, name: str, *, above: float | None = None, at_least: float | None = None) -> float:
     """Check a setting: a finite number, above (or at least) a bound.
 
     >>> require_number(0.5, "temperature", above=0)
@@ -122,9 +120,7 @@ class Ramp:
         except ValueError:
             ends = []
         if len(ends) not in (1, 2) or not all(above < end < math.inf for end in ends):
-            raise ValueError(
-                f"{name} is {given!r}; it must be a number above {above:g}, or two as in 1.0:0.25."
-            )
+            raise ValueError(f"{name} is {given!r}; it must be a number above {above:g}, or two as in 1.0:0.25.")
         return cls(ends[0], ends[-1])
 
     def __str__(self) -> str:

@@ -50,9 +50,7 @@ def atomic_file(path: Path) -> Iterator[Path]:
     if path.is_dir():
         raise IsADirectoryError(f"Cannot write {str(path)!r}: it is a folder; give a file name.")
     try:
-        handle, name = tempfile.mkstemp(
-            prefix=f".{path.stem[:40]}-", suffix=f".part{path.suffix}", dir=path.parent
-        )
+        handle, name = tempfile.mkstemp(prefix=f".{path.stem[:40]}-", suffix=f".part{path.suffix}", dir=path.parent)
     except OSError as error:
         raise _unwritable(path, error) from None
     os.close(handle)

@@ -72,9 +72,7 @@ class Plain:
         self.adam[part].step()
 
     def learn_critics(self, observations, actions, target):
-        losses = [
-            functional.mse_loss(self.value("critic", observations, actions, k), target) for k in range(2)
-        ]
+        losses = [functional.mse_loss(self.value("critic", observations, actions, k), target) for k in range(2)]
         loss = sum(losses) / len(losses)
         self.descend("critic", loss)
         return loss.detach()

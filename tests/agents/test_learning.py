@@ -29,8 +29,6 @@ def test_states(settings, std, updates):
 @pytest.mark.timeout(120)
 def test_images():
     settings = DrQv2Settings(hidden=64, batch=64, learning_rate=1e-3, n_step=1, shift=1)
-    before, after = miss_after_learning(
-        Spot(), settings, episodes=300, random_episodes=230, updates=3, std=0.3
-    )
+    before, after = miss_after_learning(Spot(), settings, episodes=300, random_episodes=230, updates=3, std=0.3)
     assert before > 0.3
     assert after < 0.15

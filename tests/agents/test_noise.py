@@ -34,8 +34,7 @@ def test_action_dimensions_are_independent():
 def test_pink_noise_goes_farther():
     """Summed over an episode, which is where a velocity takes an arm."""
     reach = {
-        kind: episode_noise(kind, 63, 4000, np.random.default_rng(0)).cumsum(0)[-1].std()
-        for kind in ("white", "pink")
+        kind: episode_noise(kind, 63, 4000, np.random.default_rng(0)).cumsum(0)[-1].std() for kind in ("white", "pink")
     }
     assert reach["white"] == pytest.approx(63**0.5, rel=0.05)
     assert reach["pink"] > 2 * reach["white"]

@@ -72,9 +72,7 @@ def test_every_draw_is_what_a_naive_loop_reads(episodes, capacity, n_step, gamma
     assert replay.num_episodes == len(kept)
     assert replay.lengths.tolist() == [lengths[number] for number in kept]
     assert replay.num_transitions == sum(replay.lengths) <= capacity
-    drawn = check_every_row(
-        replay, lengths, terminated, n_step=n_step, gamma=gamma, bootstrap=bootstrap, images=images
-    )
+    drawn = check_every_row(replay, lengths, terminated, n_step=n_step, gamma=gamma, bootstrap=bootstrap, images=images)
     assert {number for number, _ in drawn} <= set(kept)
 
 
@@ -86,9 +84,7 @@ def test_relabelling_reaches_every_kept_transition_and_no_other(episodes, capaci
     first = replay.first_episode
     rewards = [episode_of(first + i, steps, False)[2] + 0.25 for i, steps in enumerate(replay.lengths)]
     replay.set_rewards(np.concatenate(rewards))
-    check_every_row(
-        replay, lengths, terminated, n_step=n_step, gamma=0.9, bootstrap="gamma^n", images=False, label=1
-    )
+    check_every_row(replay, lengths, terminated, n_step=n_step, gamma=0.9, bootstrap="gamma^n", images=False, label=1)
 
 
 @settings(max_examples=60)
@@ -114,10 +110,7 @@ def test_each_observation_comes_with_its_own_guide(episodes, capacity, n_step, g
         got, wanted = getattr(batch, name), getattr(without, name)
         assert got.dtype == np.float32
         np.testing.assert_array_equal(got[:, :2], wanted)
-        guides = [
-            guide_of(number, lengths[number], guide_dim, relabelled)[step]
-            for number, step in wanted.astype(int)
-        ]
+        guides = [guide_of(number, lengths[number], guide_dim, relabelled)[step] for number, step in wanted.astype(int)]
         np.testing.assert_array_equal(got[:, 2:], guides)
 
 
@@ -194,9 +187,7 @@ def test_what_was_forgotten_is_never_drawn_and_is_counted(before, after, capacit
         replay.add(*episode_of(number, steps, images), terminated=end)
     kept = kept_episodes(more, capacity)
     assert replay.first_episode == len(before) + kept[0]
-    drawn = check_every_row(
-        replay, more, ends, n_step=2, gamma=0.9, bootstrap="gamma^n", images=images, draws=40
-    )
+    drawn = check_every_row(replay, more, ends, n_step=2, gamma=0.9, bootstrap="gamma^n", images=images, draws=40)
     assert {number for number, _ in drawn} <= set(kept)
 
 
@@ -219,14 +210,10 @@ def test_many_short_episodes_after_long_ones_keep_their_final_observations():
     lengths = [12] * 7 + [1] * 90
     replay = filled(lengths, capacity=60)
     assert (replay.first_episode, replay.num_episodes) == (37, 60)
-    check_every_row(
-        replay, lengths, [False] * 97, n_step=2, gamma=0.9, bootstrap="gamma^n", images=False, draws=300
-    )
+    check_every_row(replay, lengths, [False] * 97, n_step=2, gamma=0.9, bootstrap="gamma^n", images=False, draws=300)
     half = filled(lengths[:40], capacity=60)
     assert (half.first_episode, half.num_episodes) == (5, 35)
-    check_every_row(
-        half, lengths, [False] * 97, n_step=2, gamma=0.9, bootstrap="gamma^n", images=False, draws=300
-    )
+    check_every_row(half, lengths, [False] * 97, n_step=2, gamma=0.9, bootstrap="gamma^n", images=False, draws=300)
 
 
 def test_every_kept_transition_is_equally_likely():

@@ -120,9 +120,7 @@ def test_every_agent_can_be_made(name):
 
 def test_a_third_agent_is_a_module_and_a_line(monkeypatch):
     here = "agents.third_agent"
-    entry = AgentEntry(
-        f"{here}:CloningSettings", f"{here}:Cloning", "orcalign.agents.networks:Actor", False, False
-    )
+    entry = AgentEntry(f"{here}:CloningSettings", f"{here}:Cloning", "orcalign.agents.networks:Actor", False, False)
     monkeypatch.setitem(AGENTS, "cloning", entry)
     settings = find_settings("cloning")(hidden=8, learning_rate=1e-2)
     agent, policy = make_agent(settings, (5,), 2, seed=0), make_policy(settings, (5,), 2)

@@ -128,9 +128,7 @@ def test_a_policy_acts_as_the_agents_actor_does(case):
     np.testing.assert_array_equal(again.act(observations[0]), policy.act(observations[0]))
 
 
-@pytest.mark.parametrize(
-    ("changes", "by_hand"), [({}, True), ({"trunk": 0}, False), ({"layer_norm": False}, False)]
-)
+@pytest.mark.parametrize(("changes", "by_hand"), [({}, True), ({"trunk": 0}, False), ({"layer_norm": False}, False)])
 def test_a_state_is_answered_without_torch_where_that_can_be(changes, by_hand, monkeypatch):
     """The same actions, and new weights count at once; whoever lacks trunk or LayerNorm is asked through torch."""
     settings = DrQv2Settings(**{"hidden": 24, "layer_norm": True, **changes})
@@ -139,9 +137,7 @@ def test_a_state_is_answered_without_torch_where_that_can_be(changes, by_hand, m
     for seed in range(2):
         agent = make_agent(settings, (5,), 2, seed)
         for parameter in agent.actor.parameters():
-            parameter.data += 0.3 * torch.randn(
-                parameter.shape, generator=torch.Generator().manual_seed(seed)
-            )
+            parameter.data += 0.3 * torch.randn(parameter.shape, generator=torch.Generator().manual_seed(seed))
         policy.load(agent.policy_weights())
         for state, noise in zip(3 * rng.standard_normal((9, 5)), rng.standard_normal((9, 2)), strict=True):
             with torch.no_grad():
@@ -177,9 +173,7 @@ def test_wrong_states_are_refused_and_nothing_changes():
     before = agent.state()
     wide = make_agent(DrQv2Settings(hidden=17), (5,), 2, 0).state()
     normed = make_agent(DrQv2Settings(hidden=16, layer_norm=True), (5,), 2, 0)
-    with pytest.raises(
-        ValueError, match=r"'actor.layers.0.weight' has the shape \(17, 50\), .* needs \(16, 50\)"
-    ):
+    with pytest.raises(ValueError, match=r"'actor.layers.0.weight' has the shape \(17, 50\), .* needs \(16, 50\)"):
         agent.load_state(wide)
     with pytest.raises(ValueError, match=r"saved agent lacks|saved agent has"):
         agent.load_networks(normed.state())

@@ -18,9 +18,7 @@ PLAIN = {"drqv2": plain_drqv2, "sac": plain_sac}
 @pytest.mark.parametrize(
     ("agent", "changes"),
     [
-        *itertools.product(
-            ("drqv2", "sac"), ({}, {"layer_norm": True}, {"trunk": 0}, {"target_smoothing": 0.3})
-        ),
+        *itertools.product(("drqv2", "sac"), ({}, {"layer_norm": True}, {"trunk": 0}, {"target_smoothing": 0.3})),
         ("drqv2", {"action_penalty": 0.5}),
         ("drqv2", {"action_penalty": 0.5, "layer_norm": True}),
         ("drqv2", {"target_noise": 0.5, "target_smoothing": 0.3}),
@@ -40,9 +38,7 @@ def test_updates_agree_with_the_plain_version(agent, changes):
             assert got[name].item() == pytest.approx(value.item(), rel=1e-4), (number, name)
     for name, tensor in learner.state().items():
         if name in plain.w:
-            torch.testing.assert_close(
-                tensor.double(), plain.w[name].detach(), rtol=1e-3, atol=3e-5, msg=name
-            )
+            torch.testing.assert_close(tensor.double(), plain.w[name].detach(), rtol=1e-3, atol=3e-5, msg=name)
 
 
 @pytest.mark.parametrize("changes", [{}, {"action_penalty": 0.5}], ids=str)
@@ -93,9 +89,7 @@ def test_the_actor_waits_when_it_is_told_to(agent):
     assert changed == {"critic", "target", "critic_adam", "generator"}
     assert "actor_loss" not in metrics
     learner.update(random_batch(0))
-    changed = {
-        name.split(".")[0] for name, tensor in learner.state().items() if not torch.equal(tensor, after[name])
-    }
+    changed = {name.split(".")[0] for name, tensor in learner.state().items() if not torch.equal(tensor, after[name])}
     assert {"actor", "actor_adam"} <= changed
 
 

@@ -62,8 +62,6 @@ def miss_after_learning(world, settings, *, episodes, random_episodes, updates, 
         replay.add(np.stack(observations), np.stack(actions), np.array(rewards), terminated=True)
         if number >= random_episodes:
             for _ in range(updates):
-                batch = replay.sample(
-                    rng, settings.batch, settings.n_step, settings.gamma, settings.bootstrap
-                )
+                batch = replay.sample(rng, settings.batch, settings.n_step, settings.gamma, settings.bootstrap)
                 agent.update(batch)
     return before, missed()

@@ -38,9 +38,7 @@ def test_toy_draws_three_pictures_twice_and_a_page(tmp_path, capsys):
     out = tmp_path / "new" / "folder"
     main(["toy", "--out", str(out)])
     files = sorted(path.name for path in out.iterdir())
-    assert files == sorted(
-        ["index.html", *(f"{name}.{kind}" for name in COUNTEREXAMPLES for kind in ("png", "svg"))]
-    )
+    assert files == sorted(["index.html", *(f"{name}.{kind}" for name in COUNTEREXAMPLES for kind in ("png", "svg"))])
     for name in COUNTEREXAMPLES:
         assert (out / f"{name}.png").read_bytes().startswith(b"\x89PNG")
         assert (out / f"{name}.svg").stat().st_size < 1_000_000

@@ -180,9 +180,7 @@ def test_bad_input_gives_one_line(videos, tmp_path, capsys):
 
 def test_an_unwritable_output_is_noticed_before_the_work(videos, tmp_path, capsys):
     (tmp_path / "file").touch()
-    line = bad(
-        capsys, "score", videos / "demo.mp4", videos / "good.mp4", "--json", tmp_path / "file" / "x.json"
-    )
+    line = bad(capsys, "score", videos / "demo.mp4", videos / "good.mp4", "--json", tmp_path / "file" / "x.json")
     assert "Cannot write" in line
     assert "folder" in bad(capsys, "score", videos / "demo.mp4", videos / "good.mp4", "--report", tmp_path)
 
@@ -229,9 +227,7 @@ def test_check_refuses_what_it_cannot_do(videos, tmp_path, capsys):
 
 @pytest.mark.parametrize("command", ["score", "check"])
 @pytest.mark.parametrize("grey", [0, 120])
-def test_a_demo_in_which_nothing_moves_is_refused_with_the_linters_words(
-    videos, tmp_path, capsys, command, grey
-):
+def test_a_demo_in_which_nothing_moves_is_refused_with_the_linters_words(videos, tmp_path, capsys, command, grey):
     still = tmp_path / "still.mp4"
     write_mp4(still, np.full((12, 64, 64, 3), grey, np.uint8), 10)
     with pytest.raises(SystemExit):

@@ -194,9 +194,7 @@ def test_ctrl_c_saves_and_says_how_to_go_on(tmp_path, capsys):
     command = Path(sys.executable).with_name("orcalign")
     words = ["train", *TINY, "--task", "nav2d", "--steps", "600", "--out", str(tmp_path / "run")]
     # A session of its own: as in a terminal, Ctrl-C reaches learner and collector alike.
-    with subprocess.Popen(
-        [command, *words], stderr=subprocess.PIPE, text=True, start_new_session=True
-    ) as process:
+    with subprocess.Popen([command, *words], stderr=subprocess.PIPE, text=True, start_new_session=True) as process:
         assert process.stderr is not None
         for line in process.stderr:
             if "evaluation at step 90" in line:

@@ -142,10 +142,7 @@ def test_things_that_do_not_change_in_the_demo_are_left_out():
 
 def test_a_thing_that_is_hardly_moved_is_found_whole_enough():
     """Most first frames show it in the same pixels, so that their median has it, too."""
-    near = [
-        (HOME[0] + down, HOME[1] + right)
-        for down, right in ((0, 0), (1, 2), (-2, 1), (2, -2), (-1, -1), (3, 3))
-    ]
+    near = [(HOME[0] + down, HOME[1] + right) for down, right in ((0, 0), (1, 2), (-2, 1), (2, -2), (-1, -1), (3, 3))]
     finder = Finder.learn(taken(HOME, BALL_HOME), [two(*place, BALL_HOME) for place in near])
     assert finder.find(two(HOME[0] + 2, HOME[1] + 1, BALL_HOME)) == (((2, 1), True),)
 
@@ -162,9 +159,7 @@ def test_who_leaves_the_thing_alone_is_paid_less():
     demo = with_arm(taken(HOME, BALL_HOME, leaves=(2, 9)))
     finder = Finder.learn(demo, firsts)
     done, left_alone = (with_arm(taken(HOME, (52, 33), leaves=leaves)) for leaves in ((2, 9), (9, 9)))
-    reward = VideoReward(
-        demo, model=model_of(demo, finder), context=1, matcher="orca_progress", calibrated=True
-    )
+    reward = VideoReward(demo, model=model_of(demo, finder), context=1, matcher="orca_progress", calibrated=True)
     assert reward(done).total > 2 * reward(left_alone).total
     costs = reward.model.costs
     ends = [costs(reward.encoder(frames))[-1, -1] for frames in (done, left_alone)]
@@ -216,10 +211,7 @@ def test_nothing_is_found_where_nothing_stands_elsewhere():
     same = [scene(*HOME)] * 6
     assert Finder.learn(episode(*HOME), same) is None
     noise = np.random.default_rng(0)
-    rustle = [
-        np.clip(scene(*HOME) + noise.integers(-3, 4, (SIZE, SIZE, 1)), 0, 255).astype(np.uint8)
-        for _ in range(6)
-    ]
+    rustle = [np.clip(scene(*HOME) + noise.integers(-3, 4, (SIZE, SIZE, 1)), 0, 255).astype(np.uint8) for _ in range(6)]
     assert Finder.learn(episode(*HOME), rustle) is None
 
 
@@ -256,14 +248,10 @@ def test_at_the_edge_the_picture_is_drawn_out(finder):
 def test_the_same_movement_beside_an_object_elsewhere_is_preferred(finder):
     """Compared whole, the arm that repeats the demo's path past the object is preferred."""
     beside = episode(33, 41)
-    past = np.stack(
-        [scene(33, 41, (HOME[0] + way, HOME[1] - 6)) for way in np.linspace(-12, 2, 6).round().astype(int)]
-    )
+    past = np.stack([scene(33, 41, (HOME[0] + way, HOME[1] - 6)) for way in np.linspace(-12, 2, 6).round().astype(int)])
     demo = episode(*HOME)
     whole = VideoReward(demo, "pixels", context=1, temperature=0.05)
-    moving = VideoReward(
-        demo, model=model_of(demo, finder), context=1, matcher="orca_progress", calibrated=True
-    )
+    moving = VideoReward(demo, model=model_of(demo, finder), context=1, matcher="orca_progress", calibrated=True)
     assert moving.matcher_settings == ({"temperature": 0.375, "floor": 0.375},)
     assert moving(beside).total > moving(past).total
     assert whole(past).total > whole(beside).total
@@ -371,16 +359,13 @@ features = arrays(np.float64, st.tuples(st.integers(2, 6), st.just(4)), elements
 def test_costs_are_the_formula(demo, attempt):
     """Slowly, by hand: two views of two numbers each."""
     J, far = len(demo), lambda a, b: float(np.sqrt(((a - b) ** 2).sum()))
-    reach = [
-        max(far(a, b) for a in demo[:, v] for b in demo[:, v]) or 1.0 for v in (slice(0, 2), slice(2, 4))
-    ]
+    reach = [max(far(a, b) for a in demo[:, v] for b in demo[:, v]) or 1.0 for v in (slice(0, 2), slice(2, 4))]
     steps = [0.0] + [far(demo[j, :2], demo[j - 1, :2]) for j in range(1, J)]
     near = np.cumsum(steps) / sum(steps) if sum(steps) > 0 else np.arange(1, J + 1) / J
     wanted = np.array(
         [
             [
-                (1 - near[j]) * far(row[:2], demo[j, :2]) / reach[0]
-                + near[j] * far(row[2:], demo[j, 2:]) / reach[1]
+                (1 - near[j]) * far(row[:2], demo[j, :2]) / reach[0] + near[j] * far(row[2:], demo[j, 2:]) / reach[1]
                 for j in range(J)
             ]
             for row in attempt

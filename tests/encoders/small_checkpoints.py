@@ -34,9 +34,7 @@ def clip_tower():
 
     def conv(name, outputs, inputs, kernel):
         scale = (inputs * kernel * kernel) ** -0.5
-        tensors[f"{name}.weight"] = (
-            torch.randn(outputs, inputs, kernel, kernel, generator=generator) * scale * 1.4
-        )
+        tensors[f"{name}.weight"] = torch.randn(outputs, inputs, kernel, kernel, generator=generator) * scale * 1.4
 
     def norm(name, width):
         tensors[f"{name}.weight"] = torch.rand(width, generator=generator) + 0.5

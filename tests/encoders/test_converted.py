@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from orcalign.encoders.converted import load_or_convert
+from orcalign.encoders.converted import cache_dir, load_or_convert
 
 torch = pytest.importorskip("torch")
 pytest.importorskip("openvino")
@@ -55,3 +55,14 @@ def test_a_damaged_copy_is_made_again(tmp_path, name):
 def test_where_nothing_can_be_written_it_still_runs(tmp_path):
     (tmp_path / "file").write_text("in the way")
     run(load_or_convert("ab" * 32, 8, graph, tmp_path / "file"))
+
+
+def test_where_it_lives(monkeypatch, tmp_path):
+    monkeypatch.setenv("ORCALIGN_CACHE", str(tmp_path / "mine"))
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "xdg"))
+    assert cache_dir() == tmp_path / "mine"
+    monkeypatch.delenv("ORCALIGN_CACHE")
+    assert cache_dir() == tmp_path / "xdg" / "orcalign"
+    monkeypatch.setenv("XDG_CACHE_HOME", "relative")
+    monkeypatch.setenv("HOME", str(tmp_path))
+    assert cache_dir() == tmp_path / ".cache" / "orcalign"

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from encoders.small_checkpoints import clip_tower, tiny_transformer
 
-from orcalign.encoders import ENCODERS, FeatureCache, WeightsUnavailable, make_encoder
+from orcalign.encoders import ENCODERS, WeightsUnavailable, make_encoder
 
 PACKAGED = ("efficientnet-lite0", "efficientnet-lite0-mid", "resnet18")
 SMALL = 20_000
@@ -102,19 +102,13 @@ def test_copies_give_the_same_bits(name, engine, frames, tmp_path, elsewhere, mo
     check(unpickled(pickle.dumps(unpickled(kept))))
 
 
-@pytest.mark.parametrize("cached", [False, True])
-def test_encoders_without_a_network_and_with_a_cache(cached, frames, tmp_path, elsewhere):
-    for encoder in (
-        make_encoder("pixels", size=8, cache=FeatureCache(tmp_path) if cached else None),
-        make_encoder(size=64, cache=tmp_path if cached else None),
-    ):
-        expected = encoder(frames)
-        for other in (unpickled(pickle.dumps(encoder)), copy.deepcopy(encoder)):
-            assert other.fingerprint == encoder.fingerprint
-            np.testing.assert_array_equal(other(frames), expected)
-        assert elsewhere(operator.attrgetter("fingerprint"), encoder) == encoder.fingerprint
-        np.testing.assert_array_equal(elsewhere(operator.call, encoder, frames), expected)
-    assert len(list(tmp_path.iterdir())) == (2 if cached else 0)
+def test_encoders_without_a_network(frames, elsewhere):
+    encoder = make_encoder("pixels", size=8)
+    expected = encoder(frames)
+    for other in (unpickled(pickle.dumps(encoder)), copy.deepcopy(encoder)):
+        assert other.fingerprint == encoder.fingerprint
+        np.testing.assert_array_equal(other(frames), expected)
+    np.testing.assert_array_equal(elsewhere(operator.call, encoder, frames), expected)
 
 
 def test_a_copy_of_a_copy_where_nothing_can_be_kept(frames, tmp_path, monkeypatch):

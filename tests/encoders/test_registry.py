@@ -34,9 +34,7 @@ def test_every_entry_resolves_or_says_in_one_sentence_why_not(name, no_network):
         assert isinstance(made, Backbone | Encoder)
 
 
-@pytest.mark.parametrize(
-    ("name", "near"), [("efficientnet", "efficientnet-lite0"), ("dino-v2-base", "dinov2-base")]
-)
+@pytest.mark.parametrize(("name", "near"), [("efficientnet", "efficientnet-lite0"), ("dino-v2-base", "dinov2-base")])
 def test_an_unknown_name_lists_the_known_ones(name, near):
     with pytest.raises(ValueError, match=f"did you mean '{near}'\\? Known: .*pixels"):
         make_encoder(name)

@@ -13,9 +13,7 @@ def test_as_pillow_does_it(height, width, size):
     image = pytest.importorskip("PIL.Image")
     frames = np.random.default_rng(0).integers(0, 256, (3, height, width, 3), np.uint8)
     bilinear = image.Resampling.BILINEAR
-    expected = np.stack(
-        [np.asarray(image.fromarray(frame).resize((size, size), bilinear)) for frame in frames]
-    )
+    expected = np.stack([np.asarray(image.fromarray(frame).resize((size, size), bilinear)) for frame in frames])
     # Pillow rounds between its two passes; ours does not, so they may differ by one.
     assert np.abs(resize(frames, size).astype(int) - expected).max() <= 1
 

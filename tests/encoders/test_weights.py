@@ -42,9 +42,7 @@ def test_a_pickle_runs_nothing_even_when_vouched_for(tmp_path):
 
 @pytest.mark.parametrize("name", ["efficientnet-lite0", "resnet50", "liv", "dinov2-small"])
 def test_a_missing_file_is_one_sentence(name, tmp_path):
-    with pytest.raises(
-        WeightsUnavailable, match=r"There is no .*nowhere.* or use --encoder efficientnet-lite0"
-    ):
+    with pytest.raises(WeightsUnavailable, match=r"There is no .*nowhere.* or use --encoder efficientnet-lite0"):
         make_encoder(name, weights=tmp_path / "nowhere")
 
 

@@ -91,9 +91,7 @@ def test_a_failed_episode_is_replaced_and_said():
 
 def test_no_success_at_all_is_an_error():
     hopeless = replace(TASKS["door-close"], episode_steps=10, misaligned=None)
-    with pytest.raises(
-        ValueError, match="succeeded in none of the episodes 3 to 4 of 'door-close' within 10 steps"
-    ):
+    with pytest.raises(ValueError, match="succeeded in none of the episodes 3 to 4 of 'door-close' within 10 steps"):
         make_demo(hopeless, seed=3, tries=2)
 
 

@@ -78,9 +78,7 @@ def test_wrong_numbers_of_seeds_are_refused():
         measure_expert_returns(["nav2d"], seeds=0)
 
 
-@pytest.mark.parametrize(
-    "text", ["{", "[]", "{}", '{"tasks": {"push": {}}}', '{"tasks": {"push": {"mean": "x"}}}']
-)
+@pytest.mark.parametrize("text", ["{", "[]", "{}", '{"tasks": {"push": {}}}', '{"tasks": {"push": {"mean": "x"}}}'])
 def test_a_file_that_is_no_record_is_refused(tmp_path, text):
     (tmp_path / "r.json").write_text(text)
     with pytest.raises(ValueError, match=r"r\.json' is not a record of expert returns"):

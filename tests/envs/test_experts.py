@@ -24,9 +24,7 @@ def test_the_expert_succeeds_on_eight_of_ten_seeds(name, seed_of):
 @pytest.mark.slow
 def test_every_metaworld_task_has_an_expert_that_can_succeed():
     failed = [
-        name
-        for name in METAWORLD_NAMES
-        if not any(rollout_expert(name, eval_seed(k)).succeeded for k in range(3))
+        name for name in METAWORLD_NAMES if not any(rollout_expert(name, eval_seed(k)).succeeded for k in range(3))
     ]
     assert failed == []
 

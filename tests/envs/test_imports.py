@@ -8,9 +8,7 @@ HEAVY = ("torch", "av", "openvino", "mujoco", "metaworld", "gymnasium")
 
 def loaded_after(code):
     line = f"import sys; {code}; print([m for m in {HEAVY} if m in sys.modules])"
-    return subprocess.run(
-        [sys.executable, "-c", line], capture_output=True, text=True, check=True
-    ).stdout.strip()
+    return subprocess.run([sys.executable, "-c", line], capture_output=True, text=True, check=True).stdout.strip()
 
 
 def test_nothing_heavy_is_imported_with_the_package():

@@ -21,10 +21,7 @@ def swept(tmp_path_factory):
 
 def changed(runs, **what):
     """The same results, with something else in every run that is done."""
-    cells = [
-        cell if cell.result is None else replace(cell, result=replace(cell.result, **what))
-        for cell in runs.cells
-    ]
+    cells = [cell if cell.result is None else replace(cell, result=replace(cell.result, **what)) for cell in runs.cells]
     return replace(runs, cells=tuple(cells))
 
 
@@ -35,9 +32,7 @@ def test_halves_are_the_whole(swept, tmp_path):
     joined = join_results(orca, [others])
     assert joined.cells == swept.cells
     assert FORMATS["md"](make_table(replace(joined, only={}))) == FORMATS["md"](make_table(swept))
-    assert {cell.values["recipe"] for cell in join_results(others, [orca]).cells} == set(
-        swept.labels("recipe")
-    )
+    assert {cell.values["recipe"] for cell in join_results(others, [orca]).cells} == set(swept.labels("recipe"))
     assert joined.only == {"recipe": ("orca_progress", "orca_np", "temporal_ot", "ot", "dtw")}
     save_results(others, tmp_path / "others.json")
     from_file = join_results(orca, [load_results(tmp_path / "others.json")])

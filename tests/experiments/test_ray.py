@@ -217,9 +217,7 @@ def test_a_cluster_that_is_not_there(monkeypatch):
     from orcalign.training import ray_players
 
     monkeypatch.setenv("RAY_ADDRESS", "127.0.0.1:1")
-    with pytest.raises(
-        ValueError, match=r"Ray at 127\.0\.0\.1:1 cannot be reached \(.*refused\); check RAY_ADDRESS"
-    ):
+    with pytest.raises(ValueError, match=r"Ray at 127\.0\.0\.1:1 cannot be reached \(.*refused\); check RAY_ADDRESS"):
         ray_players._require_listening("127.0.0.1:1")
     ray_players._require_listening("auto")
 
@@ -237,7 +235,5 @@ def test_a_cluster_of_our_own_is_for_this_machine_alone():
         "print(host, os.environ['RAY_AUTH_MODE'], len(os.environ['RAY_AUTH_TOKEN']), inside, outside != 0)\n"
     )
     clean = {name: value for name, value in os.environ.items() if not name.startswith("RAY_")}
-    found = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, env=clean, timeout=120
-    )
+    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=clean, timeout=120)
     assert found.stdout.strip() == "127.0.0.1 token 64 0 True", found

@@ -60,8 +60,7 @@ def test_the_checkpoint_by_coverage_is_the_one_that_the_run_kept(swept):
 def test_runs_without_a_chosen_checkpoint_are_holes(swept):
     runs = read_results(*swept)
     cells = [
-        replace(cell, result=None if cell.result is None else replace(cell.result, best=None))
-        for cell in runs.cells
+        replace(cell, result=None if cell.result is None else replace(cell.result, best=None)) for cell in runs.cells
     ]
     old = replace(runs, cells=tuple(cells))
     assert make_table(old, None, "coverage").entries == {}
@@ -82,9 +81,7 @@ def test_the_file_gives_the_same_picture(kept, tmp_path):
     for name, source in (("a.svg", runs), ("b.svg", load_results(path))):
         plot_study(source, "curves", tmp_path / name)
     # Matplotlib draws ids and a date anew each time.
-    texts = [
-        re.sub(r'id="[^"]*"|#\w+|<dc:date>.*', "", (tmp_path / n).read_text()) for n in ("a.svg", "b.svg")
-    ]
+    texts = [re.sub(r'id="[^"]*"|#\w+|<dc:date>.*', "", (tmp_path / n).read_text()) for n in ("a.svg", "b.svg")]
     assert texts[0] == texts[1]
 
 

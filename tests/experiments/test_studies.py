@@ -161,9 +161,7 @@ def test_settings_of_a_study_win_over_those_of_a_recipe():
 
 
 def test_settings_of_a_study_are_those_of_every_run():
-    plan = plan_study(
-        tiny_study(("temporal_ot", "orca_progress"), **{"reward.context": 1, "demo.demo_seed": 7})
-    )
+    plan = plan_study(tiny_study(("temporal_ot", "orca_progress"), **{"reward.context": 1, "demo.demo_seed": 7}))
     for cell in plan.cells:
         assert (cell.config.reward.context, cell.config.demo.demo_seed, cell.config.agent.hidden) == (
             1,
@@ -171,9 +169,7 @@ def test_settings_of_a_study_are_those_of_every_run():
             16,
         )
     assert plan.cells[1].config.reward.calibrated
-    with pytest.raises(
-        ValueError, match="no matcher of this run has a setting 'windw'; did you mean 'window'"
-    ):
+    with pytest.raises(ValueError, match="no matcher of this run has a setting 'windw'; did you mean 'window'"):
         plan_study(tiny_study(("temporal_ot",), **{"reward.set": ["windw=3"]}))
 
 
@@ -205,8 +201,7 @@ def test_a_users_demo_counts_by_its_content(tmp_path):
     changed = tmp_path / "changed.mp4"
     changed.write_bytes(b"two")
     keys = [
-        plan_study(tiny_study(("ot",), **{"demo.demo": [str(path)]})).cells[0].key
-        for path in (file, other, changed)
+        plan_study(tiny_study(("ot",), **{"demo.demo": [str(path)]})).cells[0].key for path in (file, other, changed)
     ]
     assert keys[0] == keys[1] != keys[2]
 

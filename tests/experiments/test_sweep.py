@@ -193,9 +193,7 @@ LONG = 3000
 def test_a_sweep_that_is_asked_to_stop_saves(tmp_path):
     plan = plan_tiny(recipes=("orca_np",), steps=LONG)
     folder = CellFolder(tmp_path, plan.cells[0].key)
-    progress = sweep_study(
-        plan, tmp_path, lambda: LocalBackend(tmp_path, 1), stop=lambda: folder.steps() > 60
-    )
+    progress = sweep_study(plan, tmp_path, lambda: LocalBackend(tmp_path, 1), stop=lambda: folder.steps() > 60)
     assert progress.stopped
     assert not progress.complete
     assert not progress.failed

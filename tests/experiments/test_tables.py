@@ -109,9 +109,7 @@ def test_csv_can_be_read_again(whole):
     assert len(rows) == 4 * 3
     row = next(row for row in rows if (row["row"], row["column"]) == ("door-close", "orca"))
     assert float(row["paper_mean"]) == 0.88
-    assert float(row["mean"]) == pytest.approx(
-        make_table(read_results(PLAN, whole)).entries["door-close", "orca"].mean
-    )
+    assert float(row["mean"]) == pytest.approx(make_table(read_results(PLAN, whole)).entries["door-close", "orca"].mean)
 
 
 def test_latex_balances(whole):

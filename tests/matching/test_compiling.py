@@ -14,9 +14,7 @@ CODE = "import numpy as np; from orcalign.matching import threshold; print(thres
 def run(folder, **environment):
     environment = {**os.environ, "PYTHONPATH": str(folder), "NUMBA_CACHE_DIR": "", **environment}
     environment.pop("ORCALIGN_QUIET", None) if "ORCALIGN_QUIET" not in environment else None
-    return subprocess.run(
-        [sys.executable, "-c", CODE], env=environment, capture_output=True, text=True, check=True
-    )
+    return subprocess.run([sys.executable, "-c", CODE], env=environment, capture_output=True, text=True, check=True)
 
 
 def test_compiling_is_said_once_and_then_cached(tmp_path):

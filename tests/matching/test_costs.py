@@ -52,9 +52,7 @@ def test_cosine_of_parallel_vectors_never_leaves_the_bounds():
 
 def test_cosine_of_zero_and_huge_vectors():
     x = np.array([[0.0, 0.0], [1e200, 1e200], [1e-200, 0.0]])
-    np.testing.assert_allclose(
-        cosine(x, x), [[0, 1, 1], [1, 0, 1 - 0.5**0.5], [1, 1 - 0.5**0.5, 0]], atol=1e-15
-    )
+    np.testing.assert_allclose(cosine(x, x), [[0, 1, 1], [1, 0, 1 - 0.5**0.5], [1, 1 - 0.5**0.5, 0]], atol=1e-15)
 
 
 def test_batches_of_features():
@@ -205,9 +203,7 @@ def test_the_size_of_the_features_does_not_matter():
     """What counts as the same is relative to the features."""
     frames = curve(np.linspace(0, 1, 20))
     for size in (1e-9, 1e9):
-        assert calibrate(size * frames, "euclidean").floor == pytest.approx(
-            size * calibrate(frames, "euclidean").floor
-        )
+        assert calibrate(size * frames, "euclidean").floor == pytest.approx(size * calibrate(frames, "euclidean").floor)
     with pytest.raises(ValueError, match="all the same"):
         calibrate(1e9 * frames[[0, 0, 0]] + np.array([[0.0], [1e-3], [0.0]]), "euclidean")
 
@@ -275,9 +271,7 @@ def test_progress_is_not_paid_once_per_demo():
     """Two demos show the same way at other moments; a learner that goes it once makes progress on one, then on the
     other. The highest increment at every step pays both."""
     learner = np.arange(0.0, 20.5)[:, None]
-    matches = [
-        orca_progress(euclidean(learner, np.arange(start, 20.5, 2)[:, None]), 0.05) for start in (0.0, 1.0)
-    ]
+    matches = [orca_progress(euclidean(learner, np.arange(start, 20.5, 2)[:, None]), 0.05) for start in (0.0, 1.0)]
     paid = {how: pool(matches, how).reward.sum() for how in ("max", "best")}
     assert paid["best"] == max(match.reward.sum() for match in matches) == pytest.approx(11)
     assert paid["max"] > 1.9 * paid["best"]

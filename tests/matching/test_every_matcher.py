@@ -201,9 +201,7 @@ def test_a_match_is_frozen():
 def test_names_resolve_and_unknown_ones_list_the_known():
     for name in NAMES:
         assert matcher(name).function.__name__ == name
-    with pytest.raises(
-        ValueError, match=r"did you mean 'temporal_ot'.*Known: orca, orca_log, orca_progress, ot"
-    ):
+    with pytest.raises(ValueError, match=r"did you mean 'temporal_ot'.*Known: orca, orca_log, orca_progress, ot"):
         matcher("temporalot")
     with pytest.raises(ValueError, match="no matcher is called 'zzz'; Known"):
         matcher("zzz")

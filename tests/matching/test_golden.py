@@ -22,11 +22,7 @@ def settings_of(golden, case, method):
     """The names after `method` that this case has a reward for: 'orca_tau' gives '1', '0.5', '2'."""
     start = f"{case}/{method}"
     return sorted(
-        {
-            key.split("/")[1][len(method) :]
-            for key in golden
-            if key.startswith(start) and key.endswith("/reward")
-        }
+        {key.split("/")[1][len(method) :] for key in golden if key.startswith(start) and key.endswith("/reward")}
     )
 
 
@@ -35,9 +31,7 @@ def test_orca(golden, case):
     cost = golden[f"{case}/cost"]
     for tau in settings_of(golden, case, "orca_tau"):
         match = orca(cost, temperature=float(tau))
-        np.testing.assert_allclose(
-            match.reward, golden[f"{case}/orca_tau{tau}/reward"], rtol=1e-12, atol=1e-12
-        )
+        np.testing.assert_allclose(match.reward, golden[f"{case}/orca_tau{tau}/reward"], rtol=1e-12, atol=1e-12)
         coverage = golden[f"{case}/orca_tau{tau}/coverage"]
         # The last column of theirs is the reward, not a running maximum.
         np.testing.assert_allclose(match.assignment[:, :-1], coverage[:, :-1], rtol=1e-12, atol=1e-12)

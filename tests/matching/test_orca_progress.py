@@ -139,9 +139,7 @@ def test_worth_against_the_naive_sum_and_the_stream(cost, temperature, data):
     terms = {"temperature": temperature, "worth": worth}
     match = orca_progress(cost, **terms)
     C = reference.orca(cost, temperature, 0.0)[1]
-    np.testing.assert_allclose(
-        match.progress, (C * np.array(worth)).sum(1) / sum(worth), rtol=1e-9, atol=1e-12
-    )
+    np.testing.assert_allclose(match.progress, (C * np.array(worth)).sum(1) / sum(worth), rtol=1e-9, atol=1e-12)
     assert (np.diff(match.progress, prepend=0) >= 0).all()
     assert match.progress[-1] <= 1
     batch = orca_progress(cost[None].repeat(2, axis=0), **terms)

@@ -32,9 +32,7 @@ def test_in_general_it_is_an_expected_number_of_frames(cost, temperature):
     """If the demo is followed up to frame j or further with probability C[t, j], for j < J-1."""
     match = orca(cost, temperature)
     J = cost.shape[1]
-    further = np.concatenate(
-        [np.ones((len(cost), 1)), match.assignment[:, : J - 1], np.zeros((len(cost), 1))], 1
-    )
+    further = np.concatenate([np.ones((len(cost), 1)), match.assignment[:, : J - 1], np.zeros((len(cost), 1))], 1)
     exactly = further[:, :-1] - further[:, 1:]
     assert (exactly >= 0).all()
     np.testing.assert_allclose(match.progress, exactly @ np.arange(J) / (J - 1), atol=1e-12)

@@ -153,10 +153,7 @@ def test_living_in_the_last_pose_is_worth_a_bounded_number_of_steps():
     follow = [*demo, *([20.0] * 42)]
     assert len(rush) == len(follow) == 63
     for temperature, least in ((0.5, 40), (20.0, 1)):
-        cost = {
-            name: np.abs(np.subtract.outer(np.array(x), demo))
-            for name, x in (("rush", rush), ("follow", follow))
-        }
+        cost = {name: np.abs(np.subtract.outer(np.array(x), demo)) for name, x in (("rush", rush), ("follow", follow))}
         ours = {name: orca_progress(c, temperature).reward.sum() for name, c in cost.items()}
         theirs = {name: orca(c, temperature).reward.sum() for name, c in cost.items()}
         assert ours["follow"] - ours["rush"] > theirs["follow"] - theirs["rush"] + 0.5

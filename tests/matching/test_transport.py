@@ -28,9 +28,7 @@ def test_by_hand():
 def test_against_pot(cost, epsilon):
     T, J = cost.shape
     match = ot(cost, epsilon, tolerance=1e-11)
-    plan = pot.sinkhorn(
-        np.full(T, 1 / T), np.full(J, 1 / J), cost, epsilon, method="sinkhorn_log", stopThr=1e-12
-    )
+    plan = pot.sinkhorn(np.full(T, 1 / T), np.full(J, 1 / J), cost, epsilon, method="sinkhorn_log", stopThr=1e-12)
     np.testing.assert_allclose(match.assignment, plan, atol=1e-8)
 
 
@@ -39,9 +37,7 @@ def test_against_pot(cost, epsilon):
 def test_exact_against_pot(cost):
     T, J = cost.shape
     match = ot(cost, epsilon=0)
-    assert -match.reward.sum() == pytest.approx(
-        pot.emd2(np.full(T, 1 / T), np.full(J, 1 / J), cost), abs=1e-10
-    )
+    assert -match.reward.sum() == pytest.approx(pot.emd2(np.full(T, 1 / T), np.full(J, 1 / J), cost), abs=1e-10)
     assert match.sweeps == 0
 
 
@@ -129,9 +125,7 @@ def test_single_precision_far_above_epsilon():
 
 def test_stopping_early_warns_and_says_so():
     cost = np.random.default_rng(0).random((20, 20))
-    with pytest.warns(
-        NotConvergedWarning, match=r"after 3 sweeps with a marginal error of .* raise max_sweeps"
-    ):
+    with pytest.warns(NotConvergedWarning, match=r"after 3 sweeps with a marginal error of .* raise max_sweeps"):
         match = ot(cost, epsilon=0.005, max_sweeps=3)
     assert match.sweeps == 3
     columns = np.abs(match.assignment.sum(axis=0) - 1 / 20).sum()
@@ -178,9 +172,7 @@ def test_blocks_by_hand():
 @pytest.mark.parametrize("J", range(37, 55))
 def test_an_infeasible_band_says_which_window_would_do(J):
     cost = np.ones((63, J))
-    with pytest.raises(
-        ValueError, match=r"no plan with uniform marginals for T = 63.*window=(\d+) would do"
-    ) as error:
+    with pytest.raises(ValueError, match=r"no plan with uniform marginals for T = 63.*window=(\d+) would do") as error:
         temporal_ot(cost, band="blocks")
     window = int(str(error.value).split("; window=")[1].split()[0])
     temporal_ot(cost, window, band="blocks", max_sweeps=100_000, tolerance=1e-3)

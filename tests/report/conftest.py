@@ -32,16 +32,12 @@ FLAGS = (
 @pytest.fixture(scope="session")
 def chromium(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
     if not (CHROMIUM and DRIVER):
-        missing = " and ".join(
-            name for name, found in (("chromium", CHROMIUM), ("chromedriver", DRIVER)) if not found
-        )
+        missing = " and ".join(name for name, found in (("chromium", CHROMIUM), ("chromedriver", DRIVER)) if not found)
         pytest.skip(
             f"THE EXPLAINER PAGE WAS NOT TESTED IN A BROWSER: {missing} not found on the PATH; "
             "install Debian's chromium and chromium-driver."
         )
-    webdriver = pytest.importorskip(
-        "selenium.webdriver", reason="the page was not tested: selenium is missing"
-    )
+    webdriver = pytest.importorskip("selenium.webdriver", reason="the page was not tested: selenium is missing")
     from selenium.webdriver.chrome.service import Service
 
     options = webdriver.ChromeOptions()

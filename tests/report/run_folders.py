@@ -98,9 +98,7 @@ def episode(frames: Any, evidence: Any, success: Any) -> PlayedEpisode:
     """One that is only shown."""
     T = len(frames)
     nothing = np.zeros((T, 1), np.float32)
-    return PlayedEpisode(
-        0, 0, nothing, nothing, success, np.zeros(T), False, Evidence(T, evidence), frames, {}
-    )
+    return PlayedEpisode(0, 0, nothing, nothing, success, np.zeros(T), False, Evidence(T, evidence), frames, {})
 
 
 def write_metrics(folder: Path, records: list[dict[str, Any]]) -> None:

@@ -48,9 +48,7 @@ def test_nothing_is_wider_than_the_screen(screen: Screen, width: int) -> None:
             .map((e) => e.tagName + '#' + e.id)"""
     assert screen("return document.documentElement.scrollWidth") <= width
     assert screen(outside) == []
-    small = (
-        "return [...document.querySelectorAll('button, select')].filter((e) => e.offsetHeight < 28).length"
-    )
+    small = "return [...document.querySelectorAll('button, select')].filter((e) => e.offsetHeight < 28).length"
     assert screen(small) == 0
 
 
@@ -73,9 +71,7 @@ def test_everything_has_a_name_and_shows_its_focus(screen: Screen) -> None:
         assert style == "solid", name
         seen.append(name)
         screen.press(Keys.TAB)
-    assert {"theme", "attempt", "matcher", "play", "back", "forward", "time", "cost", "assignment"} <= set(
-        seen
-    )
+    assert {"theme", "attempt", "matcher", "play", "back", "forward", "time", "cost", "assignment"} <= set(seen)
 
 
 def test_no_request_leaves_the_page(screen: Screen, page_file: Path) -> None:

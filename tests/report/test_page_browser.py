@@ -110,9 +110,7 @@ def test_matchers_and_attempts_can_be_switched(screen: Screen) -> None:
     screen.choose("attempt", second.name)
     assert screen("return document.getElementById('matcher').selectedOptions[0].text") == "dtw"
     screen.until(lambda: screen.frame("learner-frame") == 60, "frame 60")
-    screen.until(
-        lambda: np.abs(screen.pixels("learner-frame") - second.frames[60]).mean() < 8, "the other clip"
-    )
+    screen.until(lambda: np.abs(screen.pixels("learner-frame") - second.frames[60]).mean() < 8, "the other clip")
     assert f"/ {len(second.frames) - 1}" in screen.text("learner-caption")
     chosen = "return [...document.querySelectorAll('#scores tr[aria-current=true]')].map((r) => r.innerText)"
     [row] = screen(chosen)
@@ -142,10 +140,7 @@ def test_the_table_holds_every_score_and_chooses(screen: Screen) -> None:
         assert row[4:8] == quarters
         assert row[8].split()[0] == str(result.story.longest_stall)
     screen.driver.find_elements("css selector", "#scores tbody button")[4].click()
-    assert (
-        screen("return document.getElementById('attempt').value + document.getElementById('matcher').value")
-        == "11"
-    )
+    assert screen("return document.getElementById('attempt').value + document.getElementById('matcher').value") == "11"
 
 
 def test_the_demo_can_run_at_the_same_share_of_time(screen: Screen) -> None:

@@ -21,9 +21,7 @@ PAGE = make_page()
 def test_pointing_at_a_cell_shows_its_two_frames(screen: Screen, name: str) -> None:
     screen.point(name, t=70, j=20)
     assert screen("return !document.getElementById('compare').hidden")
-    screen.until(
-        lambda: screen.frame("compare-demo") >= 0 and screen.frame("compare-learner") >= 0, "the frames"
-    )
+    screen.until(lambda: screen.frame("compare-demo") >= 0 and screen.frame("compare-learner") >= 0, "the frames")
     t, j = screen.frame("compare-learner"), screen.frame("compare-demo")
     assert (abs(t - 70) <= 1, abs(j - 20) <= 1) == (True, True)
     attempt = PAGE.attempts[0]
@@ -123,9 +121,7 @@ def test_a_tap_on_a_phone_shows_the_two_frames(screen: Screen) -> None:
 
 def test_a_thinned_heatmap_names_the_frames_that_its_cells_compare(chromium: Any, tmp_path: Path) -> None:
     rng = np.random.default_rng(0)
-    learner, demo = (
-        np.repeat(np.arange(n) % 250, 192).reshape(n, 8, 8, 3).astype(np.uint8) for n in (1501, 700)
-    )
+    learner, demo = (np.repeat(np.arange(n) % 250, 192).reshape(n, 8, 8, 3).astype(np.uint8) for n in (1501, 700))
     cost = rng.random((1501, 700))
     story = SimpleNamespace(
         final_coverage=0.0, quarters=(None,) * 4, longest_stall=0, position=np.zeros(1501), spans=()
@@ -141,9 +137,7 @@ def test_a_thinned_heatmap_names_the_frames_that_its_cells_compare(chromium: Any
     assert "640 \u00d7 640 of 1501 \u00d7 700 cells" in screen.text("cost-scale")
     for t, j in [(3, 3), (47, 50), (80, 71)]:
         screen.point("cost", t, j)
-        captions = screen(
-            "return [...document.querySelectorAll('#compare figcaption')].map((c) => c.textContent)"
-        )
+        captions = screen("return [...document.querySelectorAll('#compare figcaption')].map((c) => c.textContent)")
         shown_j, shown_t = (int(caption.split()[-1]) for caption in captions)
         assert (abs(shown_t / 1501 - t / T) < 0.02, abs(shown_j / 700 - j / J) < 0.02) == (True, True)
         assert f"cost {cost[shown_t, shown_j]:.3f}" in screen.text("compare-text")

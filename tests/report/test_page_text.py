@@ -18,17 +18,13 @@ from orcalign.matching import MATCHERS
 from orcalign.report.explainer import PageAttempt, PageClip, PageData, PageResult, followed, render_page
 from orcalign.report.explainer.embedding import LADDER, MOST, embed_frames, embed_matrix, kept_indices
 
-STORY = SimpleNamespace(
-    final_coverage=0.5, quarters=(0, 1, None, None), longest_stall=0, position=[0, 1], spans=()
-)
+STORY = SimpleNamespace(final_coverage=0.5, quarters=(0, 1, None, None), longest_stall=0, position=[0, 1], spans=())
 FRAMES = np.zeros((2, 8, 8, 3), np.uint8)
 COST = np.array([[0.0, 1.0], [1.0, 0.0]])
 
 
 def result(**changes: Any) -> PageResult:
-    return PageResult(
-        **{"reward": np.ones(2), "assignment": np.eye(2), "total": 2.0, "story": STORY, **changes}
-    )
+    return PageResult(**{"reward": np.ones(2), "assignment": np.eye(2), "total": 2.0, "story": STORY, **changes})
 
 
 def attempt(**changes: Any) -> PageAttempt:
@@ -61,9 +57,7 @@ ATTACKS = (
 
 @pytest.mark.parametrize("name", ATTACKS)
 def test_names_from_outside_stay_text(name: str) -> None:
-    plain = render_page(
-        PageData(PageClip("n", FRAMES, 1), (attempt(name="n", results={"m": result()}),), {"k": "v"})
-    )
+    plain = render_page(PageData(PageClip("n", FRAMES, 1), (attempt(name="n", results={"m": result()}),), {"k": "v"}))
     page = render_page(
         PageData(PageClip(name, FRAMES, 1), (attempt(name=name, results={name: result()}),), {name: name})
     )
@@ -104,9 +98,7 @@ def test_pictures_show_their_frames(codec: str) -> None:
         assert clip["order"][nearest] == clip["order"][t]
 
 
-@pytest.mark.parametrize(
-    ("shape", "size"), [((480, 640), (240, 320)), ((641, 33), (320, 16)), ((1, 1), (1, 1))]
-)
+@pytest.mark.parametrize(("shape", "size"), [((480, 640), (240, 320)), ((641, 33), (320, 16)), ((1, 1), (1, 1))])
 def test_pictures_are_at_most_320_pixels_long(shape: tuple[int, int], size: tuple[int, int]) -> None:
     clip = embed_frames(np.full((1, *shape, 3), (200, 40, 90), np.uint8))
     assert (clip["height"], clip["width"]) == size
@@ -136,9 +128,7 @@ def test_two_noisy_ten_second_clips_and_every_matcher_stay_below_10_mb() -> None
         name: PageResult(match.reward, match.assignment, float(match.reward.sum()), story)
         for name, match in matches.items()
     }
-    page = render_page(
-        PageData(PageClip("d", frames, 30), (PageAttempt("a", frames[::-1], 30, cost, results),))
-    )
+    page = render_page(PageData(PageClip("d", frames, 30), (PageAttempt("a", frames[::-1], 30, cost, results),)))
     assert len(page.encode()) < 10_000_000
 
 
@@ -196,9 +186,7 @@ def test_every_matcher_can_be_shown(name: str) -> None:
     match = MATCHERS[name](one.cost)
     shown = PageResult(match.reward, match.assignment, float(match.reward.sum()), one.results["orca"].story)
     small = PageClip("demo", base.demo.frames[:, :8, :8], 30)
-    page = render_page(
-        PageData(small, (PageAttempt("a", one.frames[:, :8, :8], 30, one.cost, {name: shown}),))
-    )
+    page = render_page(PageData(small, (PageAttempt("a", one.frames[:, :8, :8], 30, one.cost, {name: shown}),)))
     [data] = data_of(page)["attempts"][0]["results"]
     assert data["matcher"] == name
     assert len(data["reward"]) == len(data["followed"]) == len(one.cost)

@@ -25,9 +25,7 @@ def test_torn_and_foreign_lines(run: Path) -> None:
     metrics.write_bytes(metrics.read_bytes() + b'{"kind": "episode", "step": 99999, "rew\xc3')
     assert run_page(run) == whole
     lines = metrics.read_bytes().split(b"\n")
-    metrics.write_bytes(
-        b"\n".join([lines[0], b"\x00\xff nonsense", b"[1]", b'{"kind": "episode"}', *lines[1:]])
-    )
+    metrics.write_bytes(b"\n".join([lines[0], b"\x00\xff nonsense", b"[1]", b'{"kind": "episode"}', *lines[1:]]))
     page = run_page(run)
     assert "Lines of metrics.jsonl that are no records: 3; they were left out." in page
     assert data_of(page, "learning") == data_of(whole, "learning")
@@ -53,9 +51,7 @@ def test_curves_hold_the_records(run: Path) -> None:
     drawn = {chart["title"]: chart for chart in charts(records)}
     returns = drawn["Return as a share of the expert's"]
     dots, line = returns["series"]
-    assert line["points"] == [
-        [r["step"], pytest.approx(r["normalised"], rel=1e-4)] for r in records.evaluations
-    ]
+    assert line["points"] == [[r["step"], pytest.approx(r["normalised"], rel=1e-4)] for r in records.evaluations]
     assert len(dots["points"]) == 4 * len(records.evaluations)
     np.testing.assert_allclose(
         np.mean([value for step, value in dots["points"] if step == line["points"][-1][0]]),

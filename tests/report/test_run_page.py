@@ -239,9 +239,7 @@ def fill_with_noise(run: Path, T: int, side: int) -> None:
         keep_shown(run, step, noise)
 
 
-def test_noisy_videos_get_smaller_pictures_instead_of_more_bytes(
-    run: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_noisy_videos_get_smaller_pictures_instead_of_more_bytes(run: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     fill_with_noise(run, T=20, side=96)
     free = len(run_page(run))
     monkeypatch.setattr("orcalign.report.training_run.shown.PAGE_BYTES", 300_000)

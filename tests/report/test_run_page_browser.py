@@ -140,9 +140,7 @@ def test_dark_and_light(chromium: Any, pages: dict[str, Path], name: str) -> Non
 
 @pytest.mark.parametrize("name", ["whole", "own"])
 @pytest.mark.parametrize("width", [320, 360, 700, 1280])
-def test_nothing_is_wider_than_the_screen(
-    chromium: Any, pages: dict[str, Path], name: str, width: int
-) -> None:
+def test_nothing_is_wider_than_the_screen(chromium: Any, pages: dict[str, Path], name: str, width: int) -> None:
     whole = visit(chromium, pages[name])
     whole("document.querySelectorAll('details').forEach((d) => { d.open = true; })")
     whole.size(width, 740, touch=width < 600)

@@ -46,18 +46,14 @@ def test_attempts_are_scored_in_one_call(tmp_path, monkeypatch):
     for name, film in zip(("demo", "other"), films, strict=True):
         write_mp4(tmp_path / f"{name}.mp4", film, 25)
     monkeypatch.chdir(tmp_path)
-    sheet = orcalign.score(
-        "demo.mp4", ["demo.mp4", "other.mp4"], ("orca", "dtw"), context=1, encoder="pixels"
-    )
+    sheet = orcalign.score("demo.mp4", ["demo.mp4", "other.mp4"], ("orca", "dtw"), context=1, encoder="pixels")
     options = VideoOptions(longest=SHOWN)
     clips = [encode_file(Path(f"{name}.mp4"), make_encoder("pixels"), options) for name in ("demo", "other")]
     expected = score_clips(clips[0], clips, ScoreSettings(("orca", "dtw"), context=1))
     for found, one in zip(sheet.attempts, expected.attempts, strict=True):
         for name in ("orca", "dtw"):
             np.testing.assert_array_equal(found.matches[name].reward, one.matches[name].reward)
-    (alone,) = orcalign.score(
-        "demo.mp4", tmp_path / "other.mp4", context=1, encoder=make_encoder("pixels")
-    ).attempts
+    (alone,) = orcalign.score("demo.mp4", tmp_path / "other.mp4", context=1, encoder=make_encoder("pixels")).attempts
     assert list(alone.matches) == ["orca"]
     with pytest.raises(ValueError, match="no attempt was given"):
         orcalign.score("demo.mp4", [])

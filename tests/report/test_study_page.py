@@ -79,9 +79,7 @@ def test_the_numbers_are_those_of_the_runs(runs: StudyResults, pages: dict[str, 
     [chart] = learning["charts"]
     assert [one["name"] for one in chart["series"]] == ["ORCA progress", "TemporalOT"]
     for one, result in zip(chart["series"], runs.done, strict=True):
-        assert one["points"] == [
-            [step, pytest.approx(value, rel=1e-4)] for step, value in result.line("normalised")
-        ]
+        assert one["points"] == [[step, pytest.approx(value, rel=1e-4)] for step, value in result.line("normalised")]
         assert "band" not in one
     assert page.count("data-checkpoint=") == 2
     assert "Checkpoint chosen by coverage" in page
@@ -120,9 +118,7 @@ def test_several_seeds_have_a_band(runs: StudyResults) -> None:
     second = replace(first, values=values, result=replace(first.result, values=values, curve=curve))
     page = study_page(replace(runs, cells=(*runs.cells, second), seeds=2), Path("a.html"))
     [chart] = data_of(page, "learning")["charts"]
-    for (_, low, high), (_, mean) in zip(
-        chart["series"][0]["band"], chart["series"][0]["points"], strict=True
-    ):
+    for (_, low, high), (_, mean) in zip(chart["series"][0]["band"], chart["series"][0]["points"], strict=True):
         # The standard error of two values that are 0.2 apart is 0.1.
         assert (mean - low, high - mean) == (pytest.approx(0.1, abs=1e-4), pytest.approx(0.1, abs=1e-4))
     assert [film["name"] for film in films_of(page)] == ["Demo", *HEADINGS], "videos are of one seed"
@@ -197,9 +193,7 @@ def test_curves_are_read_off(whole: Screen, runs: StudyResults) -> None:
 
 @pytest.mark.parametrize("name", ["folders", "file", "empty"])
 @pytest.mark.parametrize("width", [320, 700, 1280])
-def test_nothing_is_wider_than_the_screen(
-    chromium: Any, pages: dict[str, Path], name: str, width: int
-) -> None:
+def test_nothing_is_wider_than_the_screen(chromium: Any, pages: dict[str, Path], name: str, width: int) -> None:
     screen = visit(chromium, pages[name])
     screen("document.querySelectorAll('details').forEach((d) => { d.open = true; })")
     screen.size(width, 740, touch=width < 600)
@@ -216,15 +210,11 @@ def test_a_wide_table_is_not_cut_off_on_a_laptop(chromium: Any, tmp_path: Path) 
     """Seven recipes with the paper's values: two such tables do not fit side by side."""
     stored = load_results(Path(__file__).parents[2] / "results" / "misaligned-0.1.json")
     wide = read_results(plan_study(find_study("misaligned")), tmp_path / "nowhere")
-    cells = [
-        replace(cell, state="done", result=replace(stored.done[0], values=cell.values)) for cell in wide.cells
-    ]
+    cells = [replace(cell, state="done", result=replace(stored.done[0], values=cell.values)) for cell in wide.cells]
     wide = replace(wide, cells=tuple(cells))
     screen = visit(chromium, write_study_page(wide, tmp_path / "misaligned.html"))
     screen.size(1200, 740, touch=False)
-    hidden = (
-        "return [...document.querySelectorAll('.tables .scroll')].map((e) => e.scrollWidth - e.clientWidth)"
-    )
+    hidden = "return [...document.querySelectorAll('.tables .scroll')].map((e) => e.scrollWidth - e.clientWidth)"
     cut = screen(hidden)
     assert len(cut) >= 2
     assert not any(cut)

@@ -109,9 +109,7 @@ def test_streams_are_the_episode():
     video = VideoReward(DEMO, "pixels", context=2, direction="past", guide=True, temperature=0.1)
     progress = video.with_matcher("orca_progress", temperature=0.2)
     film = clip(np.linspace(0, 1, 9))
-    one = Rollout(
-        9, film, np.linspace(0, 3, 10, dtype=np.float32)[:, None] ** 2, np.zeros((9, 1), np.float32)
-    )
+    one = Rollout(9, film, np.linspace(0, 3, 10, dtype=np.float32)[:, None] ** 2, np.zeros((9, 1), np.float32))
     staged = Staged([Speed(), video], (0, 10), 20, scale=3.0)
     later = Staged([Speed(), video], (0, 10), 20, scale=3.0)
     later.learn([evidence_of(later, one)], Moment(15, 3))
@@ -160,8 +158,7 @@ class TestStages:
     def test_the_first_scale_waits_for_a_reward_and_is_taken_anew_at_each_stage(self):
         reward = Staged([Speed(), Ease()], (0, 50), 100, scale=None)
         still, moving, other = (
-            evidence_of(reward, rollout(states, [1.0, 1.0, 0.5]))
-            for states in ([2] * 4, [0, 1, 2, 4], [0, 1, 1, 1])
+            evidence_of(reward, rollout(states, [1.0, 1.0, 0.5])) for states in ([2] * 4, [0, 1, 2, 4], [0, 1, 1, 1])
         )
         assert reward.learn([still], Moment(0, 1)) is None
         assert reward.numbers() == {"level": 0.0, "scale": 1.0}
@@ -196,9 +193,7 @@ class TestStages:
 
     def test_state_through_json_gives_the_same_payments(self):
         def fresh():
-            return Staged(
-                [Speed(learns=True), Speed(2.0, learns=True) + 0.5 * Ease()], (0, 50), 100, scale=None
-            )
+            return Staged([Speed(learns=True), Speed(2.0, learns=True) + 0.5 * Ease()], (0, 50), 100, scale=None)
 
         reward = fresh()
         seen = [evidence_of(reward, ONE), evidence_of(reward, rollout([0, 5, 7, 8], [0.0, 0.5, 0.0]))]
@@ -284,9 +279,7 @@ class TestVideoStages:
         told = {}
         for played in (1, 2, 3, 4, 5):
             told[played] = reward.learn(far[:played], Moment(played, played))
-            restarted = self.made(
-                tmp_path, [{"calibrated": True, "calibration_episodes": 3, "temperature": None}]
-            )
+            restarted = self.made(tmp_path, [{"calibrated": True, "calibration_episodes": 3, "temperature": None}])
             restarted.load_state(through_json(reward.state()))
             assert [one.tolist() for one in restarted.pay(far)] == [one.tolist() for one in reward.pay(far)]
             reward, (part,) = restarted, restarted.parts

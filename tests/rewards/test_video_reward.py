@@ -76,8 +76,7 @@ def test_a_temperature_beside_calibration_is_a_factor_on_floor_and_temperature(n
     warm = pixels(matcher=name, calibrated=True, temperature=3.0)
     assert warm.matcher_settings[0] == {key: 3 * value for key, value in found.items()}
     assert (
-        warm(DEMO[::-1]).reward.tolist()
-        == pixels(matcher=name, **warm.matcher_settings[0])(DEMO[::-1]).reward.tolist()
+        warm(DEMO[::-1]).reward.tolist() == pixels(matcher=name, **warm.matcher_settings[0])(DEMO[::-1]).reward.tolist()
     )
 
 

@@ -73,16 +73,12 @@ def test_a_checkpoint_is_chosen_on_seeds_that_are_not_reported(in_process):
     assert all(len(record["returns"]) == record["episodes"] == 3 for record in records)
     there = [record["choosing"] for record in records]
     assert there != [record["coverage"] for record in records]
-    assert [record["best"] for record in records] == [
-        one > max([-1.0, *there[:k]]) for k, one in enumerate(there)
-    ]
+    assert [record["best"] for record in records] == [one > max([-1.0, *there[:k]]) for k, one in enumerate(there)]
 
 
 def test_without_episodes_to_choose_by_the_reported_ones_choose(tmp_path):
     config = small_config(steps=60)
-    run = run_to_end(
-        tmp_path / "run", replace(config, evaluation=replace(config.evaluation, eval_choosing=0))
-    )
+    run = run_to_end(tmp_path / "run", replace(config, evaluation=replace(config.evaluation, eval_choosing=0)))
     assert all(record["choosing"] == record["coverage"] for record in run.records("evaluation"))
 
 

@@ -41,9 +41,7 @@ def test_the_object_is_found_in_real_pictures(task, places, tmp_path):
     assert reward.encoder.side == 72
     finder = reward.encoder.finder
     assert finder.find(reward.demos[0].frames[0]) == (((0, 0), True),) * len(places)
-    assert len(finder.journeys) == (task == "stick-push"), (
-        "of a puck too few pixels have a colour of their own"
-    )
+    assert len(finder.journeys) == (task == "stick-push"), "of a puck too few pixels have a colour of their own"
     env = make(task, "fast", size=192)
     rng = np.random.default_rng(0)
     seen, found = [], []

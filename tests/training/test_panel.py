@@ -138,9 +138,7 @@ def test_narrow_and_odd_records_are_drawn() -> None:
     text = on_terminal(0.1, odd, width=40)
     assert "nan" in text
     assert "random" in text
-    assert (
-        max(len(line) for line in text[text.rindex("╭") :].splitlines()) <= 48
-    )  # with the cursor's own codes
+    assert max(len(line) for line in text[text.rindex("╭") :].splitlines()) <= 48  # with the cursor's own codes
 
 
 def test_it_is_redrawn_at_most_four_times_a_second() -> None:

@@ -101,9 +101,7 @@ def test_killed_at_random_times_with_its_collectors_about(tmp_path):
 
 
 def _children(pid: int) -> list[int]:
-    listed = subprocess.run(
-        ["ps", "--ppid", str(pid), "-o", "pid="], capture_output=True, text=True, check=False
-    )
+    listed = subprocess.run(["ps", "--ppid", str(pid), "-o", "pid="], capture_output=True, text=True, check=False)
     return [int(line) for line in listed.stdout.split()]
 
 
@@ -176,9 +174,7 @@ def test_a_run_that_is_finished_stays_as_it_is(uninterrupted):
 
 
 def test_opening_a_run_again_keeps_what_its_first_episodes_calibrated(tmp_path):
-    config = small_config(
-        steps=240, pretrain=None, matcher="orca_progress", calibrated=True, temperature="1.0"
-    )
+    config = small_config(steps=240, pretrain=None, matcher="orca_progress", calibrated=True, temperature="1.0")
     run = run_to_end(tmp_path / "run", config)
     found = run.reward().state()
     from_the_demo_alone = Training(start_run(config, tmp_path / "fresh"), 0, "cpu")
@@ -201,7 +197,5 @@ def test_a_run_of_an_earlier_version_is_refused_by_its_name(tmp_path):
     facts["versions"]["orcalign"] = "0.1.0"
     (run.path / "run.json").write_text(json.dumps(facts))
     (run.path / "reward.json").unlink()
-    with pytest.raises(
-        ValueError, match=r"was made by orcalign 0\.1\.0, and this is .* use orcalign 0\.1\.0"
-    ):
+    with pytest.raises(ValueError, match=r"was made by orcalign 0\.1\.0, and this is .* use orcalign 0\.1\.0"):
         RunFolder(run.path)

@@ -130,9 +130,7 @@ def test_neither_tensorflow_nor_torch_comes_along(tmp_path: Path) -> None:
     ("package", "make"),
     [("tensorboard", lambda folder: TensorBoardLog(folder)), ("wandb", lambda folder: WandbLog({}, folder))],
 )
-def test_a_missing_package_is_named(
-    package: str, make: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_missing_package_is_named(package: str, make: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in [*sys.modules]:
         if name == package or name.startswith(f"{package}."):
             monkeypatch.delitem(sys.modules, name)

@@ -37,9 +37,7 @@ def test_only_the_critic_learns_at_first_in_the_second_stage(tmp_path):
 
 def test_the_second_stage_begins_with_the_networks_and_an_empty_replay(tmp_path):
     """As in the paper; its updates wait for as many steps as those of the first did."""
-    training = Training(
-        start_run(small_config(keep_replay=False, critic_only=0.0), tmp_path / "run"), 0, "cpu"
-    )
+    training = Training(start_run(small_config(keep_replay=False, critic_only=0.0), tmp_path / "run"), 0, "cpu")
     handed_on = {}
 
     def look():

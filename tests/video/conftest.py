@@ -92,9 +92,7 @@ def videos(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     """One sound file of each format, 30 frames at 10 per second."""
     folder = tmp_path_factory.mktemp("videos")
     return {
-        ending: write_any(
-            folder / f"clip.{ending}", moving_bar(), codec, pix_fmt, options=options, container=container
-        )
+        ending: write_any(folder / f"clip.{ending}", moving_bar(), codec, pix_fmt, options=options, container=container)
         for ending, (codec, pix_fmt, options, container) in FORMATS.items()
     }
 

@@ -232,9 +232,7 @@ class TestSaving:
         for k in range(4):
             shutil.rmtree(tmp_path / "demo")
             demo.save(tmp_path / "demo")
-            process = subprocess.Popen(
-                [sys.executable, "-c", code, str(tmp_path / "demo")], stdout=subprocess.PIPE
-            )
+            process = subprocess.Popen([sys.executable, "-c", code, str(tmp_path / "demo")], stdout=subprocess.PIPE)
             assert process.stdout is not None
             process.stdout.readline()
             try:

@@ -46,9 +46,7 @@ class TestPixels:
         rgba[:] = (200, 100, 50, 255)
         rgba[:, :, 32:, 3] = 0
         options = {"deadline": "realtime", "auto-alt-ref": "0"}
-        file = encode(
-            tmp_path / "a.webm", rgba, "libvpx-vp9", "yuva420p", source_format="rgba", options=options
-        )
+        file = encode(tmp_path / "a.webm", rgba, "libvpx-vp9", "yuva420p", source_format="rgba", options=options)
         frame = read_video(file).frames[2].astype(int)
         assert np.abs(frame[20, 10] - (200, 100, 50)).max() < 8
         assert frame[20, 55].max() < 8

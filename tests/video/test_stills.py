@@ -59,9 +59,7 @@ def test_one_bad_image_is_named(tmp_path, still, bar, ending, damage):
         file = still(tmp_path / f"{k}.{ending}", frame)
         if k == 2:
             data = file.read_bytes()
-            file.write_bytes(
-                {"text": b"hello " * 50, "empty": b"", "cut": data[: len(data) * 2 // 3]}[damage]
-            )
+            file.write_bytes({"text": b"hello " * 50, "empty": b"", "cut": data[: len(data) * 2 // 3]}[damage])
     with pytest.raises(ValueError, match=rf"2\.{ending}.*replace it\.") as caught:
         read_video(tmp_path)
     assert caught.type is ValueError

@@ -78,10 +78,7 @@ class Agent(ABC):
 
     def state(self) -> dict[str, Tensor]:
         """Everything that training needs to go on, as copies on the CPU; flat, for safetensors."""
-        return {
-            name: tensor.detach().to("cpu", copy=True).contiguous()
-            for name, tensor in self._tensors().items()
-        }
+        return {name: tensor.detach().to("cpu", copy=True).contiguous() for name, tensor in self._tensors().items()}
 
     def load_state(self, state: Mapping[str, Tensor]) -> None:
         """Go on exactly where `state` was taken."""

@@ -161,9 +161,7 @@ def make_policy(
     return Policy(settings, tuple(observation_shape), action_dim, device)
 
 
-def _fitting(
-    settings: AgentSettings, observation_shape: tuple[int, ...], action_dim: int, device: str
-) -> AgentEntry:
+def _fitting(settings: AgentSettings, observation_shape: tuple[int, ...], action_dim: int, device: str) -> AgentEntry:
     import torch
 
     entry = find_agent(settings.agent)

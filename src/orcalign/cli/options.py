@@ -33,9 +33,7 @@ def typed_fields(words: Sequence[str]) -> list[str]:
 
     named = {word.partition("=")[0].replace("_", "-") for word in words if word.startswith("--")}
     # No two sections have a field of the same name.
-    options = {
-        field: field.rpartition(".")[2].replace("_", "-") for field in field_types() if field != "recipe"
-    }
+    options = {field: field.rpartition(".")[2].replace("_", "-") for field in field_types() if field != "recipe"}
     return [field for field, name in options.items() if {f"--{name}", f"--no-{name}"} & named]
 
 

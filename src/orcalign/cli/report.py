@@ -58,8 +58,7 @@ def is_run(name: str) -> bool:
     if study or Path(name).is_dir():
         return not study or (Path(name) / "config.yaml").is_file()
     raise FileNotFoundError(
-        f"{name!r} is neither the folder of a run nor a study;{near_miss(name, STUDIES)} "
-        f"Studies: {', '.join(STUDIES)}."
+        f"{name!r} is neither the folder of a run nor a study;{near_miss(name, STUDIES)} Studies: {', '.join(STUDIES)}."
     )
 
 

@@ -128,9 +128,7 @@ def check(
     require_same_shape(shown, attempt)
     reward = clip_reward(shown, ScoreSettings(names, distance, context, calibrated))
     settings = {name: reward.with_matcher(name).matcher_settings[0] for name in names} if calibrated else {}
-    table = check_costs(
-        reward.model.compare(attempt.features)[0], names, settings, context=context, seed=seed
-    )
+    table = check_costs(reward.model.compare(attempt.features)[0], names, settings, context=context, seed=seed)
 
     console = Console()
     lines = Table("matcher", title="by how much the true rollout beats its altered copy")

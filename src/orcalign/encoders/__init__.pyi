@@ -1,6 +1,4 @@
 from .backbone import encode_stream as encode_stream
-from .cache import CachedEncoder as CachedEncoder
-from .cache import FeatureCache as FeatureCache
 from .engine import ENGINES as ENGINES
 from .protocol import Encoder as Encoder
 from .protocol import Progress as Progress

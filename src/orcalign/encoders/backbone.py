@@ -100,9 +100,7 @@ class BackboneEncoder:
         step = max(1, min(self._batch, -(-T // self._engine.streams)))
         return self.encode_chunks((frames[start : start + step] for start in range(0, T, step)), progress, T)
 
-    def encode_chunks(
-        self, chunks: Iterable[Frames], progress: Progress | None = None, expected: int = 0
-    ) -> Features:
+    def encode_chunks(self, chunks: Iterable[Frames], progress: Progress | None = None, expected: int = 0) -> Features:
         """Encode chunks [B,H,W,3] as they come into features [T,D]; each is a batch of its own.
 
         ``expected`` is about how many frames there will be: with room for them, nothing is copied at the end.

@@ -15,7 +15,6 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from orcalign.encoders.cache import cache_dir
 from orcalign.encoders.weights import sha256_of
 from orcalign.files import write_file
 
@@ -25,6 +24,19 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 FILES = ("model.xml", "model.bin")
+
+
+def cache_dir() -> Path:
+    """The folder of caches: ``$ORCALIGN_CACHE``, ``$XDG_CACHE_HOME/orcalign`` or ``~/.cache/orcalign``.
+
+    >>> cache_dir().is_absolute()
+    True
+    """
+    if chosen := os.environ.get("ORCALIGN_CACHE"):
+        return Path(chosen).expanduser().absolute()
+    base = Path(os.environ.get("XDG_CACHE_HOME", ""))
+    # The XDG specification tells us to ignore a relative path.
+    return (base if base.is_absolute() else Path.home() / ".cache") / "orcalign"
 
 
 def load_openvino() -> Any:

@@ -69,9 +69,7 @@ def resolve_engine(name: str) -> str:
     if name == "openvino" and not installed:
         raise ValueError("The engine 'openvino' needs the package openvino: pip install 'orcalign[video]'.")
     if name in ("torch-cuda", "torch-mps") and accelerator() != name:
-        raise ValueError(
-            f"The engine {name!r} finds no such GPU here: use 'auto' or, on the CPU, 'openvino'."
-        )
+        raise ValueError(f"The engine {name!r} finds no such GPU here: use 'auto' or, on the CPU, 'openvino'.")
     return name
 
 

@@ -61,11 +61,9 @@ def check_frames(frames: Frames) -> None:
     """
     if frames.dtype != np.uint8:
         raise ValueError(
-            f"Frames are {frames.dtype}, but an encoder takes uint8 values from 0 to 255: "
-            'use frames.astype("uint8").'
+            f'Frames are {frames.dtype}, but an encoder takes uint8 values from 0 to 255: use frames.astype("uint8").'
         )
     if frames.ndim != 4 or frames.shape[3] != 3 or 0 in frames.shape[1:3]:
         raise ValueError(
-            f"Frames have shape {frames.shape}, but an encoder takes [T,H,W,3]: "
-            "a single picture is frames[None]."
+            f"Frames have shape {frames.shape}, but an encoder takes [T,H,W,3]: a single picture is frames[None]."
         )

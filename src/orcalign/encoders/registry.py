@@ -7,13 +7,11 @@ import os
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from pathlib import Path
 
 from orcalign.checks import near_miss, require_count
 from orcalign.encoders import backbones
 from orcalign.encoders.backbone import Backbone, BackboneEncoder
 from orcalign.encoders.backbones import Request
-from orcalign.encoders.cache import CachedEncoder, FeatureCache
 from orcalign.encoders.engine import log, resolve_engine, start_engine
 from orcalign.encoders.protocol import Encoder
 from orcalign.encoders.resize import Pixels
@@ -87,9 +85,7 @@ ENCODERS: dict[str, EncoderEntry] = {
         )
         for scale in ("small", "base", "large")
     },
-    "siglip-base": _tower(
-        "google/siglip-base-patch16-224", backbones.HALF, "vision transformer trained with captions"
-    ),
+    "siglip-base": _tower("google/siglip-base-patch16-224", backbones.HALF, "vision transformer trained with captions"),
     "clip-vit-base": _tower(
         "laion/CLIP-ViT-B-32-laion2B-s34B-b79K",
         backbones.CLIP,
@@ -117,9 +113,7 @@ def find_entry(name: str) -> EncoderEntry:
     ValueError: There is no encoder 'resnet-50'; did you mean 'resnet50'? Known: efficientnet-lite0, ...
     """
     if name not in ENCODERS:
-        raise ValueError(
-            f"There is no encoder {name!r};{near_miss(name, ENCODERS)} Known: {', '.join(ENCODERS)}."
-        )
+        raise ValueError(f"There is no encoder {name!r};{near_miss(name, ENCODERS)} Known: {', '.join(ENCODERS)}.")
     return ENCODERS[name]
 
 
@@ -132,15 +126,14 @@ def make_encoder(
     engine: str = "auto",
     threads: int | None = None,
     batch: int = 16,
-    cache: FeatureCache | str | os.PathLike[str] | None = None,
     announce: Callable[[str], None] | None = None,
 ) -> Encoder:
     """Make the encoder ``name``, ready to run.
 
     ``size`` (pixels) and ``pooled`` default to the registry's values. ``weights`` is a file
     (``net.safetensors``, ``net.pth#sha256=…``), a folder, or a hub name, depending on the encoder.
-    ``engine`` is a name in `ENGINES`, ``threads`` are OpenVINO's (default: all cores). ``cache`` is a
-    `FeatureCache` or its folder. ``announce`` is told once which engine was chosen; it is logged in any case.
+    ``engine`` is a name in `ENGINES`, ``threads`` are OpenVINO's (default: all cores). ``announce`` is
+    told once which engine was chosen; it is logged in any case.
 
     >>> make_encoder("pixels", size=8).dim
     192
@@ -157,12 +150,8 @@ def make_encoder(
         log.info("%s runs on %s", name, runner.summary)
         if announce is not None:
             announce(f"{name} runs on {runner.summary}")
-        encoder: Encoder = BackboneEncoder(made.recipe, runner, batch)
-    else:
-        encoder = made
-    if cache is None:
-        return encoder
-    return CachedEncoder(encoder, cache if isinstance(cache, FeatureCache) else FeatureCache(Path(cache)))
+        return BackboneEncoder(made.recipe, runner, batch)
+    return made
 
 
 def num_places(encoder: Encoder) -> int:

@@ -76,8 +76,7 @@ def check_sha256(path: Path, pin: str) -> str:
     digest = sha256_of(path)
     if not digest.startswith(pin):
         raise WeightsUnavailable(
-            f"{path} has SHA-256 {digest}, but {pin} is expected: the file is damaged or another one, "
-            "so get it again."
+            f"{path} has SHA-256 {digest}, but {pin} is expected: the file is damaged or another one, so get it again."
         )
     return digest
 
@@ -91,8 +90,7 @@ def hub_errors(repo: str) -> Iterator[None]:
         raise
     except ImportError as error:
         raise WeightsUnavailable(
-            f"The weights {repo} need the package {error.name}: "
-            f"run `pip install 'orcalign[hub]'`, or {OFFLINE}."
+            f"The weights {repo} need the package {error.name}: run `pip install 'orcalign[hub]'`, or {OFFLINE}."
         ) from error
     except Exception as error:  # hub, HTTP and TLS libraries share no base class
         raise WeightsUnavailable(

@@ -153,9 +153,7 @@ def _successful(
         env_seed = demo_order(spec)[number] if 0 <= number < ORDERED else demo_seed(number)
         if rollout_expert(spec, env_seed).succeeded:
             return rollout_expert(spec, env_seed, render, size), number, tuple(notes)
-        notes.append(
-            f"the expert failed {spec.name!r} in episode {number}, so episode {number + 1} was drawn."
-        )
+        notes.append(f"the expert failed {spec.name!r} in episode {number}, so episode {number + 1} was drawn.")
     raise ValueError(
         f"the expert succeeded in none of the episodes {seed} to {seed + tries - 1} of {spec.name!r} within "
         f"{spec.episode_steps} steps; try another seed, more tries, or a longer episode."

@@ -53,9 +53,7 @@ class Episode:
         return bool(self.success.any())
 
 
-def rollout_expert(
-    task: str | TaskSpec, seed: int = 0, render: str | None = None, size: int | None = None
-) -> Episode:
+def rollout_expert(task: str | TaskSpec, seed: int = 0, render: str | None = None, size: int | None = None) -> Episode:
     """The expert's episode of that environment seed, as its suite records it; frames only where `render` names a mode.
 
     >>> episode = rollout_expert("nav2d-grid", seed=0, render="fast")

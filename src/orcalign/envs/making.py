@@ -67,9 +67,7 @@ def check_render_choice(render: str | None) -> None:
     ValueError: render is 'quick'; it must be one of fast, paper, or None for no pictures.
     """
     if render is not None and render not in RENDER_MODES:
-        raise ValueError(
-            f"render is {render!r}; it must be one of {', '.join(RENDER_MODES)}, or None for no pictures."
-        )
+        raise ValueError(f"render is {render!r}; it must be one of {', '.join(RENDER_MODES)}, or None for no pictures.")
 
 
 def with_frames(env: Env, spec: TaskSpec, render: str, size: int | None) -> Frames:
@@ -78,7 +76,5 @@ def with_frames(env: Env, spec: TaskSpec, render: str, size: int | None) -> Fram
     if renderer is not None:
         return Frames(env, renderer, mode="paper" if render == "paper" else "fast")
     if spec.camera is not None:
-        raise ValueError(
-            f"task {spec.name!r} has one view only and no camera {spec.camera!r}; leave the camera out."
-        )
+        raise ValueError(f"task {spec.name!r} has one view only and no camera {spec.camera!r}; leave the camera out.")
     return Frames(env, size=size)

@@ -95,9 +95,7 @@ def _read(path: Path) -> dict[str, Any] | None:
     except FileNotFoundError:
         return None
     except ValueError as error:
-        raise ValueError(
-            f"{str(path)!r} cannot be read ({error}); delete it, and it is made again."
-        ) from None
+        raise ValueError(f"{str(path)!r} cannot be read ({error}); delete it, and it is made again.") from None
     found = values.get("format") if isinstance(values, dict) else None
     if found != FORMAT:
         raise ValueError(

@@ -118,8 +118,7 @@ def pace(done: int, left: int, seconds: float) -> str:
 def name_of(cell: Cell) -> str:
     """A cell in words."""
     return " ".join(
-        value if name not in ("seed", "demo_number") else f"{name} {value}"
-        for name, value in cell.values.items()
+        value if name not in ("seed", "demo_number") else f"{name} {value}" for name, value in cell.values.items()
     )
 
 

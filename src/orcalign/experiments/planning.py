@@ -102,9 +102,7 @@ def axis_settings(study: Study, name: str, value: str) -> Mapping[str, Any]:
     if name == "demos":
         count, _, mixed = value.partition("-")
         if not count.isdigit() or mixed not in ("", "mixed"):
-            raise ValueError(
-                f"demos is {value!r}; give a number, such as 4, or 4-mixed for different speeds."
-            )
+            raise ValueError(f"demos is {value!r}; give a number, such as 4, or 4-mixed for different speeds.")
         return {"demo.demos": int(count), **({"demo.demo_kind": "mixed"} if mixed else {})}
     if name in ("seed", "demo_number"):
         if not value.isdigit():

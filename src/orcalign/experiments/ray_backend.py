@@ -30,9 +30,7 @@ class RayBackend:
     A job asks for so many `cpus` and `gpus`. `shared`: whether all machines see the sweep's folder; None finds out.
     """
 
-    def __init__(
-        self, out: Path, jobs: int = 0, cpus: float = 1, gpus: float = 0, shared: bool | None = None
-    ) -> None:
+    def __init__(self, out: Path, jobs: int = 0, cpus: float = 1, gpus: float = 0, shared: bool | None = None) -> None:
         self._ray = ray = connect()
         self._out, self._jobs, self._cpus = out.resolve(), jobs, cpus
         # Every job asks the flag, so it must not be on a machine that can die without the sweep; and an actor that asks

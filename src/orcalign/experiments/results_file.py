@@ -153,9 +153,7 @@ def load_results(path: Path) -> StudyResults:
 def _read_cell(entry: dict[str, Any], axes: set[str]) -> StudyCell:
     values = {str(name): str(value) for name, value in entry["values"].items()}
     if set(values) != axes:
-        raise ValueError(
-            f"it has values for {', '.join(values)}, and the study's axes are {', '.join(sorted(axes))}"
-        )
+        raise ValueError(f"it has values for {', '.join(values)}, and the study's axes are {', '.join(sorted(axes))}")
     require("state", entry["state"], STATES)
     about = StudyCell(
         values, str(entry["config"]), str(entry["demo"]), int(entry["steps"]), entry["state"], int(entry["played"]),
@@ -195,9 +193,7 @@ def _no_number(name: str) -> NoReturn:
 
 
 def _refuse(path: Path, why: str) -> NoReturn:
-    raise ValueError(
-        f"{str(path)!r} {why}; results are written by: orcalign table STUDY --results FILE."
-    ) from None
+    raise ValueError(f"{str(path)!r} {why}; results are written by: orcalign table STUDY --results FILE.") from None
 
 
 def join_results(runs: StudyResults, others: Sequence[StudyResults]) -> StudyResults:
@@ -238,18 +234,14 @@ def join_results(runs: StudyResults, others: Sequence[StudyResults]) -> StudyRes
                     )
                 continue
             cells[key], places[key] = cell, str(one.source)
-    made = {
-        one.result.versions["orcalign"]: places[key] for key, one in cells.items() if one.result is not None
-    }
+    made = {one.result.versions["orcalign"]: places[key] for key, one in cells.items() if one.result is not None}
     if len(made) > 1:
         told = ", ".join(f"{version} in {place!r}" for version, place in made.items())
         raise ValueError(
             f"the runs were made by several versions of orcalign: {told}; their numbers do not belong into one table."
         )
     axes = [_in_order(column) for column in zip(*cells, strict=True)]
-    ordered = sorted(
-        cells, key=lambda key: [axis.index(value) for axis, value in zip(axes, key, strict=True)]
-    )
+    ordered = sorted(cells, key=lambda key: [axis.index(value) for axis, value in zip(axes, key, strict=True)])
     only = {
         name: tuple(dict.fromkeys(value for one in (runs, *others) for value in one.only[name]))
         for name in runs.only

@@ -98,9 +98,7 @@ class Study:
                 raise ValueError(f"study {self.name!r} has no axis 'task'; say what is to be learned.")
         empty = [name for name, values in self.axes.items() if not values]
         if empty:
-            raise ValueError(
-                f"the axis {empty[0]!r} of study {self.name!r} has no values; give at least one."
-            )
+            raise ValueError(f"the axis {empty[0]!r} of study {self.name!r} has no values; give at least one.")
         if self.columns == "recipe" and "recipe" not in self.axes:
             raise ValueError(f"study {self.name!r} has no axis 'recipe'; add one, or name other columns.")
         for name in (*parts(self.rows), *parts(self.columns)):
@@ -219,10 +217,7 @@ def read_study(text: str, path: str) -> Study:
 
 
 def _axes(told: Mapping[str, Any]) -> dict[str, tuple[str, ...]]:
-    return {
-        str(name): tuple(map(_word, entry if isinstance(entry, list) else [entry]))
-        for name, entry in told.items()
-    }
+    return {str(name): tuple(map(_word, entry if isinstance(entry, list) else [entry])) for name, entry in told.items()}
 
 
 def _word(value: Any) -> str:

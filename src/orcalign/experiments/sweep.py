@@ -123,14 +123,10 @@ def recall(out: Path, study: str) -> dict[str, Any]:
         found = json.loads(path.read_text("utf-8"))
         return {name: found[name] for name in ("preset", "steps", "seeds")}
     except (ValueError, KeyError, TypeError) as error:
-        raise ValueError(
-            f"{str(path)!r} cannot be read ({error!r}); run the sweep again, which writes it."
-        ) from None
+        raise ValueError(f"{str(path)!r} cannot be read ({error!r}); run the sweep again, which writes it.") from None
 
 
-def _drive(
-    progress: Progress, backend: Backend, settings: SweepSettings, stop: Callable[[], bool]
-) -> Iterator[None]:
+def _drive(progress: Progress, backend: Backend, settings: SweepSettings, stop: Callable[[], bool]) -> Iterator[None]:
     """Run what is left; comes back whenever something may have changed."""
     jobs = progress.plan.jobs
     waiting = deque(key for key in jobs if key not in progress.done)

@@ -74,9 +74,7 @@ def comma_separated(table: StudyTable) -> str:
     """For other programs: one line an entry, empty fields for holes."""
     buffer = io.StringIO()
     writer = csv.writer(buffer, lineterminator="\n")
-    writer.writerow(
-        ["row", "column", "mean", "standard_error", "runs", "missing_runs", "paper_mean", "paper_error"]
-    )
+    writer.writerow(["row", "column", "mean", "standard_error", "runs", "missing_runs", "paper_mean", "paper_error"])
     for row in table.rows:
         for column in table.columns:
             entry, paper = table.entries.get((row, column)), table.of_paper(row, column)
@@ -86,9 +84,7 @@ def comma_separated(table: StudyTable) -> str:
     return buffer.getvalue()
 
 
-_LATEX = str.maketrans(
-    {"&": r"\&", "%": r"\%", "_": r"\_", "#": r"\#", "<": r"\textless{}", ">": r"\textgreater{}"}
-)
+_LATEX = str.maketrans({"&": r"\&", "%": r"\%", "_": r"\_", "#": r"\#", "<": r"\textless{}", ">": r"\textgreater{}"})
 
 
 def _line(*texts: str) -> str:

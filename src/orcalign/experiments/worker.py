@@ -227,9 +227,7 @@ class LocalBackend:
 
 
 class _Worker:
-    def __init__(
-        self, out: Path, answers: queue.SimpleQueue[tuple[_Worker, str | None]], share_cores: bool
-    ) -> None:
+    def __init__(self, out: Path, answers: queue.SimpleQueue[tuple[_Worker, str | None]], share_cores: bool) -> None:
         environment = dict(os.environ)
         if share_cores:
             # Numerical libraries would take all cores, each for itself.

@@ -23,16 +23,13 @@ def _width(J: int, window: int | None) -> int:
 
 
 def band_limits(T: int, J: int, window: int | None = None, band: str = "linear") -> tuple[IntArray, IntArray]:
-    """First and one-past-last column of each row of the band.
+    """First and one-past-last column of each row of the band: lo [T], hi [T].
 
     - `linear`: the cells that the diagonal from corner to corner crosses, widened by `window` cells to both
       sides along the shorter axis. Always feasible.
     - `blocks`: what the authors of the paper ran. Each demo column gets floor(T / J) rows in order, the last
       columns one row more where T is no multiple of J; then each row is widened by `window` columns. For
       T < J transposed. Not always feasible: see `window_that_fits`.
-
-    Returns:
-        lo [T], hi [T].
 
     >>> lo, hi = band_limits(4, 2, window=0)
     >>> lo.tolist(), hi.tolist()

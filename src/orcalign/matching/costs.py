@@ -138,9 +138,7 @@ def as_features(values: npt.ArrayLike, name: str, ranks: tuple[int, ...] = (2,))
     array = as_float_array(values, name)
     if array.ndim not in ranks or array.size == 0:
         wanted = " or ".join("[T, D]" if rank == 2 else "[B, T, D]" for rank in ranks)
-        raise ValueError(
-            f"{name} has shape {array.shape}; it must be {wanted} with at least one entry an axis."
-        )
+        raise ValueError(f"{name} has shape {array.shape}; it must be {wanted} with at least one entry an axis.")
     if not np.isfinite(array).all():
         where = tuple(int(i) for i in np.argwhere(~np.isfinite(array))[0])
         raise ValueError(

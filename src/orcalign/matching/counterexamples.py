@@ -40,17 +40,9 @@ class Counterexample:
         [0.0, 2.0, 4.0, 2.0]
         """
         require("learner", learner, ("good", "bad"))
-        return manhattan(self.good if learner == "good" else self.bad, self.demo)
-
-
-def manhattan(x: Path, y: Path) -> FloatArray:
-    """Manhattan distances [T, J] between cells.
-
-    >>> manhattan(((0, 0), (1, 2)), ((0, 0),)).tolist()
-    [[0.0], [3.0]]
-    """
-    distances: FloatArray = np.abs(np.array(x)[:, None] - np.array(y)).sum(axis=-1).astype(np.float64)
-    return distances
+        cells = np.array(self.good if learner == "good" else self.bad)
+        distances: FloatArray = np.abs(cells[:, None] - np.array(self.demo)).sum(axis=-1).astype(np.float64)
+        return distances
 
 
 _CLOCKWISE: Path = ((0, 0), (0, 1), (0, 2), (1, 2), (2, 2), (2, 1), (2, 0))

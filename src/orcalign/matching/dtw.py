@@ -27,9 +27,7 @@ class DtwMatch(Match):
     """[] Sum of the costs on the path ([B] for a batch)."""
 
 
-def dtw(
-    cost: npt.ArrayLike, normalise_rows: bool = False, *, lengths: npt.ArrayLike | None = None
-) -> DtwMatch:
+def dtw(cost: npt.ArrayLike, normalise_rows: bool = False, *, lengths: npt.ArrayLike | None = None) -> DtwMatch:
     """DTW rewards: the path from (0, 0) to (T-1, J-1) by steps (1, 1), (1, 0), (0, 1) of least total cost.
 
         D[t, j]   = cost[t, j] + min(D[t-1, j-1], D[t-1, j], D[t, j-1])
@@ -58,9 +56,7 @@ def dtw(
     reward = episodes.empty(columns=False)
     path = np.full((B, T + J - 1, 2), -1, np.int64)
     steps, total = np.zeros(B, np.int64), np.zeros(B, episodes.dtype)
-    for_chunks(
-        B, 2 * B * T * J, _dtw_episodes, episodes.cost, episodes.lengths, assignment, path, steps, total
-    )
+    for_chunks(B, 2 * B * T * J, _dtw_episodes, episodes.cost, episodes.lengths, assignment, path, steps, total)
     rewards_of_plan(episodes.cost, episodes.lengths, normalise_rows, assignment, reward)
     unwrap = episodes.unwrap
     path = path if episodes.batched else path[:, : steps[0]]

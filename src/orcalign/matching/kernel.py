@@ -56,8 +56,7 @@ def _compiled(function: F, **options: Any) -> F:
 
 
 _SOURCES = tuple(
-    (path.name, path.stat().st_mtime, path.stat().st_size)
-    for path in sorted(Path(__file__).parent.glob("*.py"))
+    (path.name, path.stat().st_mtime, path.stat().st_size) for path in sorted(Path(__file__).parent.glob("*.py"))
 )
 
 

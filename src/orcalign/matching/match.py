@@ -77,9 +77,7 @@ def as_episodes(cost: npt.ArrayLike, lengths: npt.ArrayLike | None = None) -> Ep
     """
     array = as_float_array(cost, "cost")
     if array.ndim not in (2, 3):
-        raise ValueError(
-            f"cost has shape {array.shape}; it must be [T, J] for one episode or [B, T, J] for several."
-        )
+        raise ValueError(f"cost has shape {array.shape}; it must be [T, J] for one episode or [B, T, J] for several.")
     if array.size == 0:
         raise ValueError(f"cost has shape {array.shape}; every axis needs at least one entry.")
     batched = array.ndim == 3

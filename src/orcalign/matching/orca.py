@@ -39,7 +39,8 @@ def orca(
         C[t, j]   = max(C[t-1, j], C[t, j-1] * P[t, j])                ordered coverage, C[t, -1] = 1, C[-1, j] = 0
         reward[t] = C[t, J-2] * P[t, J-1]                              (J = 1: P[t, 0])
 
-    Causal: row t depends on rows up to t only. O(T J).
+    Causal: row t depends on rows up to t only. O(T J). `orca_log` is for demos of many hundred frames, `OrcaTracker`
+    for one frame at a time.
 
     C[t, j] is the probability of the *best* single in-order alignment of demo frames 0..j with learner
     frames up to t, frames taken as independent; not that of all alignments together. `progress` never falls and
@@ -64,9 +65,6 @@ def orca(
         [0.0, 0.0, 1.0]
         >>> match.progress.round(3).tolist()
         [0.5, 1.0, 1.0]
-
-    See also:
-        `orca_log` for demos of many hundred frames, `OrcaTracker` for one frame at a time.
 
     Reference:
         "Imitation Learning from a Single Temporally Misaligned Video", ICML 2025, Algorithm 1.
@@ -228,9 +226,7 @@ def _better(above: Any, now: Any, C: Any, place: Any) -> Any:
 
 
 @reordering_kernel
-def _finish_row(
-    occupancy: Any, block: Any, r: int, coverage: Any, reward: Any, progress: Any, t: int
-) -> None:
+def _finish_row(occupancy: Any, block: Any, r: int, coverage: Any, reward: Any, progress: Any, t: int) -> None:
     """Row r of the block goes out as row t, with its reward and its progress.
 
     Every order of additions rounds monotonically, so progress never falls however the compiler sums. Not being

@@ -65,9 +65,7 @@ def orca_log(
     real = episodes.dtype.type
     logs, log_reward = episodes.empty(columns=True), episodes.empty(columns=False)
     settings = real(1.0 / temperature), real(floor)
-    for_chunks(
-        B, B * T * J, log_coverage_episodes, episodes.cost, episodes.lengths, *settings, logs, log_reward
-    )
+    for_chunks(B, B * T * J, log_coverage_episodes, episodes.cost, episodes.lengths, *settings, logs, log_reward)
     reward, root = np.exp(log_reward / real(J)), np.exp(logs / real(J))
     for b, length in enumerate(episodes.lengths.tolist()):
         if length < T:

@@ -68,9 +68,7 @@ def matcher(name: str) -> Matcher:
     """
     if name in MATCHERS:
         return MATCHERS[name]
-    raise ValueError(
-        f"no matcher is called {name!r};{near_miss(name, MATCHERS)} Known: {', '.join(MATCHERS)}."
-    )
+    raise ValueError(f"no matcher is called {name!r};{near_miss(name, MATCHERS)} Known: {', '.join(MATCHERS)}.")
 
 
 def require_pool(name: str, how: str = "auto") -> str:

@@ -25,9 +25,7 @@ class SoftDtwMatch(Match):
     """[] The soft minimum of the path costs ([B] for a batch)."""
 
 
-def soft_dtw(
-    cost: npt.ArrayLike, gamma: float = 1.0, *, lengths: npt.ArrayLike | None = None
-) -> SoftDtwMatch:
+def soft_dtw(cost: npt.ArrayLike, gamma: float = 1.0, *, lengths: npt.ArrayLike | None = None) -> SoftDtwMatch:
     """Soft DTW rewards.
 
         D[t, j]   = cost[t, j] - gamma * log sum exp(-{D[t-1, j-1], D[t-1, j], D[t, j-1]} / gamma)
@@ -64,9 +62,7 @@ def soft_dtw(
 
 
 @kernel
-def _soft_dtw_episodes(
-    cost: Any, lengths: Any, gamma: Any, assignment: Any, value: Any, start: int, stop: int
-) -> None:
+def _soft_dtw_episodes(cost: Any, lengths: Any, gamma: Any, assignment: Any, value: Any, start: int, stop: int) -> None:
     """Forwards: D, and how likely a path came from each of the three sides. Backwards: follow those shares."""
     T, J = cost.shape[1:]
     real = cost.dtype.type

@@ -26,12 +26,8 @@ class OrcaTracker:
 
     Example:
         >>> tracker = OrcaTracker(num_frames=2)
-        >>> tracker.push([0.0, 9.0]) < 0.001
-        True
-        >>> tracker.push([9.0, 0.0])
-        1.0
-        >>> tracker.progress
-        1.0
+        >>> tracker.push([0.0, 9.0]) < 0.001, tracker.push([9.0, 0.0]), tracker.progress
+        (True, 1.0, 1.0)
     """
 
     def __init__(self, num_frames: int, temperature: float = 1.0, floor: float = 0.0) -> None:
@@ -106,8 +102,6 @@ class OrcaProgressTracker(OrcaTracker):
         >>> tracker = OrcaProgressTracker(num_frames=2, weight=3.0)
         >>> tracker.push([0.0, 900.0]), tracker.push([900.0, 0.0])
         (3.0, 1.0)
-        >>> tracker.progress
-        1.0
     """
 
     def __init__(

@@ -69,9 +69,6 @@ def ot(
         >>> import numpy as np
         >>> ot(np.array([[0.0, 1.0], [1.0, 0.0]]), epsilon=0.1).assignment.round(3).tolist()
         [[0.5, 0.0], [0.0, 0.5]]
-
-    See also:
-        `even`, its limit for a large epsilon (rows normalised), in no time.
     """
     episodes = as_episodes(cost, lengths)
     J = episodes.cost.shape[2]

@@ -34,9 +34,7 @@ class EncodedClip:
     """[T, D]"""
 
 
-def encode_file(
-    path: Path, encoder: Encoder, options: VideoOptions, progress: Progress | None = None
-) -> EncodedClip:
+def encode_file(path: Path, encoder: Encoder, options: VideoOptions, progress: Progress | None = None) -> EncodedClip:
     """Read and encode a video at the same time; a saved demo is used as it is."""
     if is_demo(path):
         demo = load_demo(path)

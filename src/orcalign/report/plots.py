@@ -30,9 +30,7 @@ def require_kind(path: Path) -> str:
     """
     kind = path.suffix.lower().removeprefix(".")
     if kind not in KINDS:
-        raise ValueError(
-            f"'{path}' ends in {path.suffix!r}; a plot can be {', '.join('.' + k for k in KINDS)}."
-        )
+        raise ValueError(f"'{path}' ends in {path.suffix!r}; a plot can be {', '.join('.' + k for k in KINDS)}.")
     return kind
 
 

@@ -74,9 +74,7 @@ def score_clips(demo: EncodedClip, attempts: Sequence[EncodedClip], settings: Sc
     for clip in attempts:
         require_same_shape(demo, clip)
         match = reward.score_features(clip.features)
-        matches = {
-            name: reward.with_matcher(name).score_costs(match.raw_costs).match for name in settings.matchers
-        }
+        matches = {name: reward.with_matcher(name).score_costs(match.raw_costs).match for name in settings.matchers}
         ordered = cast(OrcaMatch, match.match)
         scored.append(Attempt(clip, match.cost, matches, ordered.progress, reward.story(match)))
     used = reward.matcher_settings[0]

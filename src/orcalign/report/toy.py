@@ -72,16 +72,12 @@ def _draw_grid(axis: Any, case: Counterexample) -> None:
     _draw_path(axis, case.bad, (0.11, 0.11), BAD, "bad learner (larger: stays longer)", "s", "--")
     _draw_path(axis, case.good, (-0.11, -0.11), GOOD, "good learner (larger: stays longer)", "o", "-")
     x, y = np.array(case.demo).T
-    axis.scatter(
-        x, y, s=900, facecolors="none", edgecolors=DEMO, linewidths=1.8, label="demo frame", zorder=1
-    )
+    axis.scatter(x, y, s=900, facecolors="none", edgecolors=DEMO, linewidths=1.8, label="demo frame", zorder=1)
     for j, (column, row) in enumerate(case.demo):
         axis.annotate(str(j), (column - 0.42, row + 0.33), fontsize=12, fontweight="bold", color=DEMO)
     axis.set(xlim=(-0.55, width - 0.45), ylim=(-0.55, height - 0.45), xticks=[], yticks=[], aspect="equal")
     axis.set_frame_on(False)
-    axis.legend(
-        loc="upper center", bbox_to_anchor=(0.5, -0.01), ncols=1, frameon=False, fontsize=12, markerscale=0.6
-    )
+    axis.legend(loc="upper center", bbox_to_anchor=(0.5, -0.01), ncols=1, frameon=False, fontsize=12, markerscale=0.6)
 
 
 def _draw_path(
@@ -104,9 +100,7 @@ def _draw_assignment(axis: Any, case: Counterexample, matcher: str, learner: str
     assignment = MATCHERS[matcher](case.cost(learner)).assignment
     T, J = assignment.shape
     # Plans hold shares of 1/T, the others values up to 1: each matcher has its own full scale.
-    axis.imshow(
-        assignment, cmap="cividis", vmin=0, vmax=1 if matcher in ("orca", "dtw") else 1 / T, aspect="auto"
-    )
+    axis.imshow(assignment, cmap="cividis", vmin=0, vmax=1 if matcher in ("orca", "dtw") else 1 / T, aspect="auto")
     axis.set_xticks(range(J))
     axis.set_yticks(range(0, T, 2))
     axis.tick_params(labelsize=9, length=2)

@@ -48,9 +48,7 @@ class Need:
 
     def __or__(self, other: Need) -> Need:
         """What both need; pictures as often as their numbers have in common."""
-        return Need(
-            int(np.gcd(self.frames, other.frames)), self.states or other.states, self.actions or other.actions
-        )
+        return Need(int(np.gcd(self.frames, other.frames)), self.states or other.states, self.actions or other.actions)
 
 
 @dataclass(frozen=True, eq=False)
@@ -117,9 +115,7 @@ class Stream(Protocol):
     def followed(self) -> dict[str, float]:
         """How well the demo is followed so far, by name."""
 
-    def push(
-        self, frame: Frames | None = None, state: Array | None = None, action: Array | None = None
-    ) -> float:
+    def push(self, frame: Frames | None = None, state: Array | None = None, action: Array | None = None) -> float:
         """The reward of the step that led to this frame [H,W,3] and state [D]; a push that raises changes nothing."""
 
     def reset(self, state: Array | None = None) -> None:

@@ -81,12 +81,8 @@ class Composed(Reward):
 
     def pay(self, episodes: Sequence[Evidence]) -> list[FloatArray]:
         """[T] of each episode."""
-        paid = [
-            part.pay(self._of(k, episodes)) if self.pays(k) else None for k, part in enumerate(self.parts)
-        ]
-        return [
-            self.combine([None if part is None else part[b] for part in paid]) for b in range(len(episodes))
-        ]
+        paid = [part.pay(self._of(k, episodes)) if self.pays(k) else None for k, part in enumerate(self.parts)]
+        return [self.combine([None if part is None else part[b] for part in paid]) for b in range(len(episodes))]
 
     def follow(self, evidence: Evidence) -> dict[str, float]:
         """As the parts say, the first of them first."""

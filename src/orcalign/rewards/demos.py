@@ -46,8 +46,7 @@ def _one(given: Any) -> tuple[Demo, ...]:
             return DemoSet.load(folder).demos
         return (load_demo(given),)
     raise ValueError(
-        f"The demo is a {type(given).__name__}; give a Demo, a path, frames uint8 [J,H,W,3], "
-        "or a list of these."
+        f"The demo is a {type(given).__name__}; give a Demo, a path, frames uint8 [J,H,W,3], or a list of these."
     )
 
 
@@ -104,6 +103,4 @@ def check_costs(raw_costs: Sequence[npt.NDArray[Any]], demos: Sequence[Demo], ba
             )
     if len({cost.shape[:-1] for cost in raw_costs}) > 1:
         shapes = ", ".join(str(cost.shape) for cost in raw_costs)
-        raise ValueError(
-            f"the costs have shapes {shapes}; all demos must be compared with the same episodes."
-        )
+        raise ValueError(f"the costs have shapes {shapes}; all demos must be compared with the same episodes.")

@@ -75,9 +75,7 @@ def wise_to_train(findings: Iterable[Finding]) -> bool:
     return all(finding.severity != "error" for finding in findings)
 
 
-def lint_demo(
-    demo: DemoLike, features: npt.ArrayLike | None = None, distance: str = "cosine"
-) -> list[Finding]:
+def lint_demo(demo: DemoLike, features: npt.ArrayLike | None = None, distance: str = "cosine") -> list[Finding]:
     """Look for what makes a demo hard or useless to learn from, the worst first.
 
     From pixels alone: too-short, too-long, static, black-frames, long-pause, duplicate-frames, jump,
@@ -145,9 +143,7 @@ def _motion(pictures: FloatArray, noise: float) -> Iterator[Finding]:
     still = steps.max(axis=1) <= noise
     if still.all() and np.abs(pictures - pictures[0]).max() <= 2 * noise:
         message = "Nothing moves in the whole demo."
-        yield Finding(
-            "static", "error", ((0, J),), message, "Choose a part of the video that shows the task."
-        )
+        yield Finding("static", "error", ((0, J),), message, "Choose a part of the video that shows the task.")
         return
     # still[j] is about frames j and j+1: a run of n still steps is n+1 equal pictures.
     runs = [(a, b + 1) for a, b in ranges(still)]
@@ -169,9 +165,7 @@ def _motion(pictures: FloatArray, noise: float) -> Iterator[Finding]:
     if jumps.any():
         places = tuple((int(j), int(j) + 2) for j in np.flatnonzero(jumps))
         message = f"The picture jumps at {len(places)} place(s), as at a cut."
-        advice = (
-            "What happens in between is never rewarded: use one uncut take, or trim to one side of the cut."
-        )
+        advice = "What happens in between is never rewarded: use one uncut take, or trim to one side of the cut."
         yield Finding("jump", "warning", places, message, advice)
 
 
@@ -187,9 +181,7 @@ def _return(pictures: FloatArray, own: FrameCosts | None) -> Iterator[Finding]:
         alike = between.max() >= 1e-6 and between[0, -1] <= between.max() / 16
         seen_by = "to the encoder the last frame looks like the first"
     if alike:
-        message = (
-            f"The demo ends where it began: {seen_by}, so a learner that does nothing is already at the goal."
-        )
+        message = f"The demo ends where it began: {seen_by}, so a learner that does nothing is already at the goal."
         advice = "End the demo at the moment of success (--end), before the way home."
         yield Finding("returns-to-start", "warning", ((0, 1), (J - 1, J)), message, advice)
 

@@ -171,9 +171,7 @@ def check_matcher_settings(matcher: str, settings: Mapping[str, Any]) -> None:
     for name in settings:
         if name not in known:
             takes = f"It takes: {', '.join(known)}." if known else "It takes none."
-            raise ValueError(
-                f"the matcher {matcher!r} has no setting {name!r};{near_miss(name, known)} {takes}"
-            )
+            raise ValueError(f"the matcher {matcher!r} has no setting {name!r};{near_miss(name, known)} {takes}")
     # The matcher knows best which values it refuses; a tiny episode asks it before anything is encoded.
     frames = 2 if settings.get("worth") is None else np.size(settings["worth"])
     matcher_named(matcher)(np.zeros((2, frames)), **settings)

@@ -70,9 +70,7 @@ def tell(cost: npt.ArrayLike, match: OrcaMatch, demo_cost: npt.ArrayLike | None 
         )
     matrix = episodes.cost[0].astype(np.float64, copy=False)
     if match.assignment.shape != matrix.shape:
-        raise ValueError(
-            f"the match has shape {match.assignment.shape} and the cost {matrix.shape}; give orca(cost)."
-        )
+        raise ValueError(f"the match has shape {match.assignment.shape} and the cost {matrix.shape}; give orca(cost).")
     between = None if demo_cost is None else _demo_cost(demo_cost, matrix.shape[1])
     path = follow(matrix, between)
     spans = sorted([*stalls(path), *skips(path), *ways_back(path, matrix)], key=lambda s: (s.start, s.kind))
@@ -92,8 +90,7 @@ def _demo_cost(values: npt.ArrayLike, J: int) -> FloatArray:
     square = as_valid_episodes(values)
     if square.batched or square.cost.shape[1:] != (J, J):
         raise ValueError(
-            f"demo_cost has shape {np.shape(values)}; it must be [{J}, {J}], the distances between the "
-            f"{J} demo frames."
+            f"demo_cost has shape {np.shape(values)}; it must be [{J}, {J}], the distances between the {J} demo frames."
         )
     return np.asarray(square.cost[0], np.float64)
 

@@ -35,17 +35,13 @@ class VideoStream:
     ) -> None:
         self._model, self._context, self._guides = model, settings.context, settings.guide
         demos, tracker = model.kit.demos, TRACKERS[settings.matcher]
-        self._trackers = [
-            tracker(len(demo), **one) for demo, one in zip(demos, matcher_settings, strict=True)
-        ]
+        self._trackers = [tracker(len(demo), **one) for demo, one in zip(demos, matcher_settings, strict=True)]
         self._recent: list[deque[FloatArray]] = [deque(maxlen=settings.context) for _ in demos]
         # Of the episode: what sees its frames, and how its first one looks.
         self._eye: Eye | None = None
         self._first: npt.NDArray[Any] | None = None
 
-    def push(
-        self, frame: Frames | None = None, state: Array | None = None, action: Array | None = None
-    ) -> float:
+    def push(self, frame: Frames | None = None, state: Array | None = None, action: Array | None = None) -> float:
         """The reward of the next learner frame, uint8 [H,W,3]."""
         picture = np.asarray(frame)
         if picture.ndim != 3:
@@ -114,16 +110,13 @@ class ComposedStream:
         self._reward = reward
         # A part that pays nothing now may still guide.
         self._streams = [
-            part.stream() if reward.pays(k) or reward.guides(k) else None
-            for k, part in enumerate(reward.parts)
+            part.stream() if reward.pays(k) or reward.guides(k) else None for k, part in enumerate(reward.parts)
         ]
 
     @property
     def guide(self) -> npt.NDArray[np.float32]:
         """[K], part after part."""
-        there = [
-            one.guide for k, one in enumerate(self._streams) if one is not None and self._reward.guides(k)
-        ]
+        there = [one.guide for k, one in enumerate(self._streams) if one is not None and self._reward.guides(k)]
         return np.concatenate([np.zeros(0, np.float32), *there])
 
     @property
@@ -132,9 +125,7 @@ class ComposedStream:
         there = [one.followed for one in self._streams if one is not None]
         return {name: value for one in reversed(there) for name, value in one.items()}
 
-    def push(
-        self, frame: Frames | None = None, state: Array | None = None, action: Array | None = None
-    ) -> float:
+    def push(self, frame: Frames | None = None, state: Array | None = None, action: Array | None = None) -> float:
         """The reward of a step. Where a part raises, those before it have gone on: reset then."""
         paid = [None if one is None else np.float64(one.push(frame, state, action)) for one in self._streams]
         return float(self._reward.combine(paid))  # type: ignore[arg-type]

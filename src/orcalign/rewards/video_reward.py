@@ -36,7 +36,7 @@ class VideoReward(Reward):
     Args:
         demo: a `Demo`, a path (saved demo, folder of saved demos, or any video), frames uint8 [J,H,W,3], a
             `Clip`, a `DemoSet`, or a list of these.
-        encoder: a name for `make_encoder`, or an `Encoder` (with a cache, another size, ...).
+        encoder: a name for `make_encoder`, or an `Encoder` (of another size, ...).
         distance: "cosine" or "euclidean".
         context: frames in step over which costs are averaged; 1 is none.
         direction: "future", as in the paper, or "past", which can be given at every step.

@@ -159,9 +159,7 @@ class Collector:
         kept = np.array(observation, np.float32)
         if not np.isfinite(kept).all():
             d = int(np.flatnonzero(~np.isfinite(kept))[0])
-            raise ValueError(
-                f"observation[{d}] is {kept[d]} at step {t}; the environment must give finite numbers."
-            )
+            raise ValueError(f"observation[{d}] is {kept[d]} at step {t}; the environment must give finite numbers.")
         return kept
 
     def _state(self, observation: Any, info: dict[str, Any]) -> npt.NDArray[np.float32]:

@@ -183,10 +183,7 @@ def read_shown(path: Path) -> list[tuple[Evidence, Any]]:
     try:
         # From memory: NumPy leaves a file open that is no archive.
         with np.load(io.BytesIO(path.read_bytes()), allow_pickle=False) as arrays:
-            found = [
-                (arrays[f"{k}/success"], under(f"{k}/{EVIDENCE}", arrays))
-                for k in range(len(arrays["seeds"]))
-            ]
+            found = [(arrays[f"{k}/success"], under(f"{k}/{EVIDENCE}", arrays)) for k in range(len(arrays["seeds"]))]
     except (zipfile.BadZipFile, EOFError, KeyError) as error:
         raise ValueError(f"{path.name} is damaged: {error}") from None
     return [(Evidence(len(success), kept), success) for success, kept in found]

@@ -130,9 +130,7 @@ class Learner:
             episode = store.read(number, digest)
             # Rewards and guides follow at once, for all of them.
             guides = np.zeros((len(episode) + 1, self.reward.guide_dim)) if self.reward.guide_dim else None
-            self.replay.add(
-                episode.observations, episode.actions, np.zeros(len(episode)), episode.terminated, guides
-            )
+            self.replay.add(episode.observations, episode.actions, np.zeros(len(episode)), episode.terminated, guides)
             self.kept.append(episode.evidence)
             self.digests.append((number, digest))
         if self.kept:

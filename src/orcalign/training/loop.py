@@ -218,8 +218,7 @@ class Training:
                 f"the demo in {str(self.run.path / 'demo')!r} is not the one that the run began with; put it back."
             )
         reward, orders = (
-            {name: value.numpy() for name, value in under(prefix, tensors).items()}
-            for prefix in ("reward/", "orders/")
+            {name: value.numpy() for name, value in under(prefix, tensors).items()} for prefix in ("reward/", "orders/")
         )
         self.reward.load_state((state["reward"], reward))
         self.learner.load_state(state["learner"], under("agent/", tensors), self.store)

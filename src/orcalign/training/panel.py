@@ -135,15 +135,11 @@ class Panel:
         return f", {rate} steps/s, {clock_text(left)} left"
 
     def _draw(self) -> RenderableType:
-        bar = Table.grid(
-            Column(no_wrap=True), Column(ratio=1), Column(no_wrap=True), padding=(0, 2), expand=True
-        )
+        bar = Table.grid(Column(no_wrap=True), Column(ratio=1), Column(no_wrap=True), padding=(0, 2), expand=True)
         with self._lock:
             done = min(self._step, self.total_steps)
             drawn = ProgressBar(total=self.total_steps, completed=done)
-            bar.add_row(
-                f"step {self._step:,} / {self.total_steps:,}", drawn, f"{done / self.total_steps:.0%}"
-            )
+            bar.add_row(f"step {self._step:,} / {self.total_steps:,}", drawn, f"{done / self.total_steps:.0%}")
             rows = [bar, self._numbers(), *([self._history()] if self._evaluations else [])]
         return Box(Group(*rows), title=self.title, title_align="left", border_style="blue")
 
@@ -162,9 +158,7 @@ class Panel:
     def _history(self) -> Table:
         name = "return" if self._evaluations[-1].get("normalised") is None else "normalised"
         curve = sparkline([one.get(name) for one in self._evaluations[-40:]])
-        table = Table(
-            "evaluations", *EVALUATION.values(), box=None, padding=(0, 1), pad_edge=False, header_style="dim"
-        )
+        table = Table("evaluations", *EVALUATION.values(), box=None, padding=(0, 1), pad_edge=False, header_style="dim")
         for column in table.columns[1:]:
             column.justify = "right"
         for record in self._evaluations[-HISTORY:]:
@@ -230,6 +224,4 @@ def sparkline(values: list[float | None]) -> str:
     known = [value for value in values if value is not None]
     low, high = min([0.0, *known]), max([0.0, *known])
     span = (high - low) or 1.0
-    return "".join(
-        " " if value is None else BLOCKS[min(7, int((value - low) / span * 8))] for value in values
-    )
+    return "".join(" " if value is None else BLOCKS[min(7, int((value - low) / span * 8))] for value in values)

@@ -110,11 +110,7 @@ class Line:
         if kind == "gone":
             self.process.join(5)
             code = self.process.exitcode
-            how = (
-                f"was killed by {signal.Signals(-code).name}"
-                if code and code < 0
-                else f"ended with code {code}"
-            )
+            how = f"was killed by {signal.Signals(-code).name}" if code and code < 0 else f"ended with code {code}"
             raise CollectorError(
                 f"collector {self._number} {how} (out of memory, or stopped from outside; a script of your own needs "
                 "`if __name__ == '__main__':` around what it does); nothing that was saved is lost."

@@ -125,9 +125,7 @@ RECIPES: dict[str, Recipe] = {
 }
 
 
-def config(
-    task: str, preset: str = "laptop", recipe: str | None = None, settings: Plain | None = None
-) -> TrainConfig:
+def config(task: str, preset: str = "laptop", recipe: str | None = None, settings: Plain | None = None) -> TrainConfig:
     """The config of a run: what `orcalign train`, `orcalign.train` and studies do.
 
     Args:

@@ -36,9 +36,7 @@ class RayPlayers(Players):
         # Kept as long as the players: an actor that is started again needs it again.
         self._files = ray.put(pack(run, only=REWARD_FILES))
         actor = ray.remote(num_cpus=cpus, max_restarts=-1, max_task_retries=-1)(RayCollector)
-        super().__init__(
-            [RayLine(ray, actor.remote(to_mapping(config), self._files)) for _ in range(workers)]
-        )
+        super().__init__([RayLine(ray, actor.remote(to_mapping(config), self._files)) for _ in range(workers)])
 
 
 class RayLine:
@@ -58,9 +56,7 @@ class RayLine:
         try:
             kind, value = self._ray.get(self._waiting.popleft())
         except self._ray.exceptions.RayError as error:
-            raise CollectorError(
-                f"a collector on the Ray cluster is gone ({' '.join(str(error).split())})."
-            ) from error
+            raise CollectorError(f"a collector on the Ray cluster is gone ({' '.join(str(error).split())}).") from error
         if kind == "error":
             raise CollectorError(value)
         return value

@@ -70,9 +70,7 @@ class RewardConfig:
         given = self.extra_settings()
         if self.reward != VIDEO:
             if not all(self.reward.partition(":")):
-                raise ValueError(
-                    f"reward is {self.reward!r}; give video, or one of your own as module:Class."
-                )
+                raise ValueError(f"reward is {self.reward!r}; give video, or one of your own as module:Class.")
             return
         known = {name for matcher in self.matchers for name in known_settings(matcher)}
         for name in given:

@@ -50,6 +50,7 @@ class RunFolder:
     ) -> RunFolder:
         """Make the folder of a new run, with its reward's description; one that is in use is never written into."""
         folder = Path(path)
+        cls.require_free(folder)
         for name in ("episodes", "checkpoints", "evaluations", "videos"):
             (folder / name).mkdir(parents=True, exist_ok=True)
         DemoSet(demos).save(folder / "demo")

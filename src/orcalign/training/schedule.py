@@ -47,10 +47,7 @@ class Schedule:
             self.next_evaluation = min(later, config.steps) if steps < config.steps else 2**62
             given += self._evaluation(steps, weights(), reward)
         on_their_way = sum(order.evaluation is None for order in self.pending)
-        while (
-            on_their_way <= config.collect.in_flight
-            and steps + on_their_way * self._agent_steps < config.steps
-        ):
+        while on_their_way <= config.collect.in_flight and steps + on_their_way * self._agent_steps < config.steps:
             given.append(self._training(steps, weights(), reward))
             on_their_way += 1
         self.pending.extend(given)
@@ -73,8 +70,7 @@ class Schedule:
         seeds += [choosing_seed(k) for k in range(evaluation.eval_choosing)]
         shown = min(reported, evaluation.eval_shown)
         return [
-            Order(k, seed, weights, show=k < shown, evaluation=steps, reward=reward)
-            for k, seed in enumerate(seeds)
+            Order(k, seed, weights, show=k < shown, evaluation=steps, reward=reward) for k, seed in enumerate(seeds)
         ]
 
     def state(self) -> tuple[dict[str, Any], dict[str, Any]]:

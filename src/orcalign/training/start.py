@@ -73,9 +73,7 @@ def train(
 
     if resume is not None:
         if task is not None or out is not None or recipe is not None or settings:
-            raise ValueError(
-                "resume goes on with a run as it began; leave out task, out, recipe and settings."
-            )
+            raise ValueError("resume goes on with a run as it began; leave out task, out, recipe and settings.")
         run = RunFolder(resume)
     elif task is None:
         raise ValueError("no task was given; name one, such as door-close, or the run to resume.")
@@ -148,8 +146,7 @@ def describe_reward(config: TrainConfig) -> dict[str, Any]:
             "distance": reward.distance,
         }
         parts = [
-            {"kind": VIDEO, "settings": reward.video_settings(name).plain(), "costs": costs}
-            for name in reward.matchers
+            {"kind": VIDEO, "settings": reward.video_settings(name).plain(), "costs": costs} for name in reward.matchers
         ]
     return {
         "kind": "staged",

@@ -23,6 +23,4 @@ from .warps import keep as keep
 from .warps import pause as pause
 from .warps import slow_down as slow_down
 from .warps import speed_up as speed_up
-from .write import encode_mp4_bytes as encode_mp4_bytes
-from .write import write_gif as write_gif
 from .write import write_mp4 as write_mp4

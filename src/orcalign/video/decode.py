@@ -179,9 +179,7 @@ def _reason(error: Exception) -> str:
     return (getattr(error, "strerror", None) or str(error) or type(error).__name__).lower()
 
 
-def _shortfall(
-    path: Path, container: "InputContainer", stream: "VideoStream", ends: float | None
-) -> str | None:
+def _shortfall(path: Path, container: "InputContainer", stream: "VideoStream", ends: float | None) -> str | None:
     """How a stream that ended without error falls short of what its headers promise; None if not."""
     lost = missing_bytes(path)
     if lost:

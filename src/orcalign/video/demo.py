@@ -82,9 +82,7 @@ class Demo:
         own = not self.indices and not self.original_length
         whole = identity(len(frames)) if own else self.index_map
         if len(whole) != len(frames):
-            raise ValueError(
-                f"The demo has {len(frames)} frames but {len(whole)} indices; give one for each frame."
-            )
+            raise ValueError(f"The demo has {len(frames)} frames but {len(whole)} indices; give one for each frame.")
         try:
             extra = json.loads(json.dumps(self.extra, allow_nan=False))
         except (TypeError, ValueError) as error:
@@ -186,11 +184,7 @@ def load_demo(path: str | os.PathLike[str], options: VideoOptions | None = None)
 
 
 def is_demo(path: str | os.PathLike[str]) -> bool:
-    """Whether the path is a demo folder.
-
-    >>> is_demo("no-such-folder")
-    False
-    """
+    """Whether the path is a demo folder."""
     return (Path(path) / MANIFEST).is_file()
 
 
@@ -204,9 +198,7 @@ def check_target(target: Path, overwrite: bool) -> None:
         )
     # Overwriting replaces the whole folder, so it must hold nothing but a demo.
     if target.is_symlink() or not target.is_dir() or (not is_demo(target) and any(target.iterdir())):
-        raise FileExistsError(
-            f"{str(target)!r} is not a demo folder and is not overwritten; choose another name."
-        )
+        raise FileExistsError(f"{str(target)!r} is not a demo folder and is not overwritten; choose another name.")
 
 
 def _read_manifest(folder: Path) -> dict[str, Any]:
@@ -215,17 +207,13 @@ def _read_manifest(folder: Path) -> dict[str, Any]:
     if not folder.exists():
         raise FileNotFoundError(f"Demo {name!r} does not exist; check the path.")
     if not is_demo(folder):
-        raise ValueError(
-            f"{name!r} is not a demo folder (no {MANIFEST} in it); read videos with Demo.from_video."
-        )
+        raise ValueError(f"{name!r} is not a demo folder (no {MANIFEST} in it); read videos with Demo.from_video.")
     try:
         manifest = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
     except (ValueError, RecursionError) as error:
         raise ValueError(f"Demo {name!r}: {MANIFEST} is not JSON ({error}); save the demo again.") from error
     if not isinstance(manifest, dict) or manifest.get("format") != FORMAT:
-        raise ValueError(
-            f"Demo {name!r}: {MANIFEST} is not of format {FORMAT!r}; give a folder saved by orcalign."
-        )
+        raise ValueError(f"Demo {name!r}: {MANIFEST} is not of format {FORMAT!r}; give a folder saved by orcalign.")
     if manifest.get("version") != VERSION:
         raise ValueError(
             f"Demo {name!r} has version {manifest.get('version')!r}, this program reads {VERSION}; "

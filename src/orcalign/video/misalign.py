@@ -76,9 +76,7 @@ def cut_length(length: int, success_at: int | None) -> int:
     if success_at is None:
         return length
     if not 0 <= success_at < length:
-        raise ValueError(
-            f"success_at={success_at} is outside a demo of {length} frames; use None for no success."
-        )
+        raise ValueError(f"success_at={success_at} is outside a demo of {length} frames; use None for no success.")
     return min(length, success_at + _held_frames(length))
 
 
@@ -116,9 +114,7 @@ def change_segments(
     require("speed", speed, tuple(RATES))
     size = cut_length(length, success_at)
     if size < SEGMENTS:
-        raise ValueError(
-            f"A demo of {size} frames cannot be split into {SEGMENTS} segments; use a longer one."
-        )
+        raise ValueError(f"A demo of {size} frames cannot be split into {SEGMENTS} segments; use a longer one.")
     factors = dict(changes)
     if len(factors) != len(changes) or not all(0 <= s < SEGMENTS and k >= 1 for s, k in changes):
         raise ValueError(

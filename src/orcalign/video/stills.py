@@ -16,14 +16,8 @@ from orcalign.video.picture import LARGEST_PICTURE, check_area, to_rgb, turn_of
 from orcalign.video.timeline import Shown, Source, VideoOptions
 
 IMAGE_ENDINGS = frozenset({".png", ".jpg", ".jpeg", ".bmp", ".webp", ".tif", ".tiff"})
-_MAGIC = {
-    b"\x89PNG": "png",
-    b"\xff\xd8": "mjpeg",
-    b"BM": "bmp",
-    b"RIFF": "webp",
-    b"II*\0": "tiff",
-    b"MM\0*": "tiff",
-}
+_MAGIC = {b"\x89PNG": "png", b"\xff\xd8": "mjpeg", b"BM": "bmp", b"RIFF": "webp"}
+_MAGIC |= dict.fromkeys((b"II*\0", b"MM\0*"), "tiff")
 _LONGEST_HEADER = 10_000
 
 
@@ -45,17 +39,15 @@ def open_folder(folder: Path, options: VideoOptions) -> Source:
         if (folder / "manifest.json").is_file():
             raise ValueError(f"{str(folder)!r} is a saved demo, not a video; read it with load_demo.")
         raise ValueError(
-            f"{str(folder)!r} is a folder without images ({', '.join(sorted(IMAGE_ENDINGS))}); "
-            f"give {READABLE}."
+            f"{str(folder)!r} is a folder without images ({', '.join(sorted(IMAGE_ENDINGS))}); give {READABLE}."
         )
     rate = options.still_fps
 
     def shown(start: float) -> Iterator[Shown]:
         # Without a stored clock any frame can be reached directly.
         for k in range(max(0, int(start * rate) - 1), len(paths)):
-            yield Shown(
-                k / rate, 1 / rate, functools.partial(read_image, paths[k]), f"image {str(paths[k])!r}"
-            )
+            picture = functools.partial(read_image, paths[k])
+            yield Shown(k / rate, 1 / rate, picture, f"image {str(paths[k])!r}")
 
     return Source(str(folder), shown, rate=rate, duration=len(paths) / rate, count=len(paths))
 
@@ -140,9 +132,7 @@ def _reading(path: Path) -> Iterator[None]:
         # Errors that name the file were raised here and already explain themselves.
         if str(path) in str(error):
             raise
-        raise ValueError(
-            f"{str(path)!r} is a damaged npz file ({type(error).__name__}); save it again."
-        ) from error
+        raise ValueError(f"{str(path)!r} is a damaged npz file ({type(error).__name__}); save it again.") from error
 
 
 def _array_header(member: IO[bytes], path: Path) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:

@@ -49,8 +49,8 @@ class Warp:
     def apply(self, array: ArrayLike) -> NDArray[Any]:
         """Warp an array along its first axis: [source_length, ...] → [len(warp), ...]."""
         values = np.asarray(array)
-        if values.ndim == 0 or len(values) != self.source_length:
-            have = "no axis" if values.ndim == 0 else f"{len(values)} frames"
+        if values.shape[:1] != (self.source_length,):
+            have = f"{len(values)} frames" if values.ndim else "no axis"
             raise ValueError(
                 f"This warp maps an original of {self.source_length} frames, the array has {have}; "
                 "make the warp for the array's length."
@@ -139,8 +139,7 @@ def keep(text: str, length: int) -> Warp:
         # Checked before the range is spelled out: "0-999999999" must not take the memory.
         if last >= length:
             raise ValueError(
-                f"Frame {last} in keep-list {text!r} is outside an original of {length} frames; "
-                f"use 0 to {length - 1}."
+                f"Frame {last} in keep-list {text!r} is outside an original of {length} frames; use 0 to {length - 1}."
             )
         indices += range(first, last + 1)
     return Warp(tuple(indices), length)

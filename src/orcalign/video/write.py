@@ -1,29 +1,22 @@
-"""Frames uint8 [T,H,W,3] → H.264 mp4 that every browser plays, or gif."""
+"""Frames uint8 [T,H,W,3] → H.264 mp4 that every browser plays."""
 
 import contextlib
 import itertools
 import os
-import tempfile
 from collections.abc import Iterable, Iterator
 from fractions import Fraction
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from orcalign.files import atomic_file
 
-if TYPE_CHECKING:
-    from av import VideoFrame
-    from av.container import OutputContainer
-    from av.video.stream import VideoStream
-
 Frames = NDArray[np.uint8] | Iterable[NDArray[np.uint8]]
 _BT709 = 1
 # A fixed number, not the number of cores: x264 gives the same bytes only for the same number of threads.
 _THREADS = 2
-_FASTEST_GIF = 50
 
 
 def write_mp4(path: str | os.PathLike[str], frames: Frames, fps: float, crf: int = 18) -> None:
@@ -32,6 +25,7 @@ def write_mp4(path: str | os.PathLike[str], frames: Frames, fps: float, crf: int
     H.264 needs even sides: an odd one gets its last row or column twice. `crf` is the quality, from 0
     (nearly lossless) over 18 (looks the same) to 51. The file appears whole or not at all.
 
+    >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     file = Path(folder) / "clip.mp4"
     ...     write_mp4(file, np.zeros((3, 31, 41, 3), np.uint8), fps=10)
@@ -47,9 +41,7 @@ def write_mp4(path: str | os.PathLike[str], frames: Frames, fps: float, crf: int
         images = _checked(frames)
         first = next(images)
         height, width = (side + side % 2 for side in first.shape[:2])
-        with av.open(
-            f"file:{part.absolute()}", "w", format="mp4", options={"movflags": "+faststart"}
-        ) as container:
+        with av.open(f"file:{part.absolute()}", "w", format="mp4", options={"movflags": "+faststart"}) as container:
             stream = container.add_stream("libx264", rate=rate)
             stream.width, stream.height, stream.pix_fmt = width, height, "yuv420p"
             context = stream.codec_context
@@ -66,71 +58,8 @@ def write_mp4(path: str | os.PathLike[str], frames: Frames, fps: float, crf: int
                 colours: Any = {"format": "yuv420p", "dst_colorspace": "ITU709", "dst_color_range": "MPEG"}
                 frame = av.VideoFrame.from_ndarray(image, format="rgb24")
                 frame = frame.reformat(**colours, interpolation="AREA", threads=1)
-                _put(container, stream, frame, k, 1 / rate)
-            container.mux(stream.encode(None))
-
-
-def encode_mp4_bytes(frames: Frames, fps: float, crf: int = 26) -> bytes:
-    """The bytes of an mp4 as `write_mp4` makes it, to embed in a page; smaller by default.
-
-    >>> encode_mp4_bytes(np.zeros((3, 32, 32, 3), np.uint8), fps=10)[4:8]
-    b'ftyp'
-    """
-    # Through a file: putting the index in front means rewriting the output, which a pipe cannot do.
-    with tempfile.TemporaryDirectory(prefix="orcalign-") as folder:
-        write_mp4(Path(folder) / "clip.mp4", frames, fps, crf)
-        return (Path(folder) / "clip.mp4").read_bytes()
-
-
-def write_gif(path: str | os.PathLike[str], frames: Frames, fps: float) -> None:
-    """Write frames [T,H,W,3] as an endless gif with one palette made for them; at most 50 frames per second.
-
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     file = Path(folder) / "clip.gif"
-    ...     write_gif(file, np.zeros((3, 31, 41, 3), np.uint8), fps=10)
-    ...     file.read_bytes()[:6]
-    b'GIF89a'
-    """
-    import av
-    from av.filter import Graph
-
-    rate = check_rate(fps)
-    if rate > _FASTEST_GIF:
-        raise ValueError(
-            f"fps={fps} is too fast for a gif (at most {_FASTEST_GIF}); lower it or write an mp4."
-        )
-    with atomic_file(Path(path)) as part, _codec_errors(path):
-        images = _checked(frames)
-        first = next(images)
-        height, width = first.shape[:2]
-        graph = Graph()
-        source = graph.add_buffer(
-            width=width, height=height, format=av.VideoFormat("rgb24"), time_base=1 / rate
-        )
-        split = graph.add("split")
-        # One palette for the whole clip: colours that change from frame to frame flicker.
-        palette, use = graph.add("palettegen"), graph.add("paletteuse", "dither=bayer")
-        sink = graph.add("buffersink")
-        source.link_to(split)
-        split.link_to(palette, 0, 0)
-        split.link_to(use, 1, 0)
-        palette.link_to(use, 0, 1)
-        use.link_to(sink)
-        graph.configure()
-        for k, pixels in enumerate(itertools.chain([first], images)):
-            frame = av.VideoFrame.from_ndarray(pixels, format="rgb24")
-            frame.pts, frame.time_base = k, 1 / rate
-            source.push(frame)
-        source.push(None)
-        with av.open(f"file:{part.absolute()}", "w", format="gif") as container:
-            stream = container.add_stream("gif", rate=rate)
-            stream.width, stream.height, stream.pix_fmt = width, height, "pal8"
-            for k in itertools.count():
-                try:
-                    shown = cast("VideoFrame", sink.pull())
-                except (EOFError, BlockingIOError):
-                    break
-                _put(container, stream, shown, k, 1 / rate)
+                frame.pts, frame.time_base = k, 1 / rate
+                container.mux(stream.encode(frame))
             container.mux(stream.encode(None))
 
 
@@ -162,8 +91,7 @@ def _checked(frames: Frames) -> Iterator[NDArray[np.uint8]]:
         image = np.asarray(frame)
         if image.dtype != np.uint8 or image.ndim != 3 or image.shape[2] != 3 or 0 in image.shape:
             raise ValueError(
-                f"Frame {k} has type {image.dtype} and shape {list(image.shape)}; "
-                "frames must be uint8 [T,H,W,3]."
+                f"Frame {k} has type {image.dtype} and shape {list(image.shape)}; frames must be uint8 [T,H,W,3]."
             )
         if shape is not None and image.shape != shape:
             raise ValueError(
@@ -174,10 +102,3 @@ def _checked(frames: Frames) -> Iterator[NDArray[np.uint8]]:
         yield np.ascontiguousarray(image)
     if shape is None:
         raise ValueError("There are no frames to write; give at least one.")
-
-
-def _put(
-    container: "OutputContainer", stream: "VideoStream", frame: "VideoFrame", k: int, step: Fraction
-) -> None:
-    frame.pts, frame.time_base = k, step
-    container.mux(stream.encode(frame))

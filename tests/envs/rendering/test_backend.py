@@ -15,9 +15,7 @@ from orcalign.envs.rendering import OpenGLError, backend, choose_backend, make_r
 
 def run(code, **environment):
     """Run a script in a fresh interpreter; its result with what it printed."""
-    given = {
-        name: value for name, value in os.environ.items() if name not in ("MUJOCO_GL", "PYOPENGL_PLATFORM")
-    }
+    given = {name: value for name, value in os.environ.items() if name not in ("MUJOCO_GL", "PYOPENGL_PLATFORM")}
     return subprocess.run(
         [sys.executable, "-c", textwrap.dedent(code)],
         env={**given, "ORCALIGN_QUIET": "1", **environment},  # no word on compiling, if it is the first time
@@ -166,9 +164,7 @@ def test_paper_is_what_metaworld_draws_and_its_context_is_not_ours():
 
 def test_bad_input():
     model, data = room()
-    with pytest.raises(
-        ValueError, match=r"no render mode 'fsat'; did you mean 'fast'\? The modes are: fast, paper"
-    ):
+    with pytest.raises(ValueError, match=r"no render mode 'fsat'; did you mean 'fast'\? The modes are: fast, paper"):
         make_renderer(model, data, "front", "fsat")
     with pytest.raises(ValueError, match=r"no camera 'corner'; The model has: front"):
         make_renderer(model, data, "corner")

@@ -115,9 +115,7 @@ def test_a_body_moved_at_every_step_is_no_longer_background():
 
 
 def test_a_camera_that_travels_with_a_body():
-    xml = ROOM.replace(
-        "<freejoint/>", '<freejoint/><camera name="riding" pos="0 -2 0.5" xyaxes="1 0 0 0 0.3 1"/>'
-    )
+    xml = ROOM.replace("<freejoint/>", '<freejoint/><camera name="riding" pos="0 -2 0.5" xyaxes="1 0 0 0 0.3 1"/>')
     model, data = room(xml)
     renderer = make_renderer(model, data, "riding")
     for _ in range(4):

@@ -70,11 +70,7 @@ class SAC(Agent):
         """Learn from one batch: critics, actor, temperature, and the target after the critics."""
         observations, actions, returns, discounts, next_observations = batch.to(self.device)
         fixed = self.settings.entropy_temperature
-        alpha = (
-            self.temperature["log"].detach().exp()
-            if fixed is None
-            else torch.tensor(fixed, device=self.device)
-        )
+        alpha = self.temperature["log"].detach().exp() if fixed is None else torch.tensor(fixed, device=self.device)
 
         with torch.no_grad():
             next_actions, next_log_prob = self.actor.sample(next_observations, self.generator)

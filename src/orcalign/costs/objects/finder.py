@@ -102,9 +102,7 @@ class Finder:
         shown = blurred(demo[0])
         pieces = [_pieces(k, others, still) for k in range(len(others))]
         seen = [
-            one
-            for k, (first, of) in enumerate(zip(others, pieces, strict=True))
-            for one in _seen(k, first, of, shown)
+            one for k, (first, of) in enumerate(zip(others, pieces, strict=True)) for one in _seen(k, first, of, shown)
         ]
         groups = _meetings(seen, AGREE * min(height, width), len(firsts))
         # A mark is not the door: where little of what stands elsewhere is found, something else is not understood.
@@ -164,9 +162,7 @@ def _pieces(episode: int, firsts: list[Floats], still: Mask) -> list[tuple[Pixel
     return pieces
 
 
-def _seen(
-    episode: int, first: Floats, pieces: list[tuple[Pixels, Pixels]], shown: Floats
-) -> list[_Candidate]:
+def _seen(episode: int, first: Floats, pieces: list[tuple[Pixels, Pixels]], shown: Floats) -> list[_Candidate]:
     """Those pieces of a first frame that are seen in the demo's."""
     found = []
     for body, looked_at in pieces:
@@ -211,9 +207,7 @@ def _one_each(groups: list[list[_Candidate]]) -> list[list[_Candidate]]:
 def _one_thing(group: list[_Candidate], other: list[_Candidate]) -> bool:
     """Whether two groups always move alike."""
     there = {one.episode: one.shift for one in other}
-    differ = [
-        np.abs(np.subtract(one.shift, there[one.episode])).max() for one in group if one.episode in there
-    ]
+    differ = [np.abs(np.subtract(one.shift, there[one.episode])).max() for one in group if one.episode in there]
     return bool(differ) and float(np.median(differ)) <= TOGETHER
 
 

@@ -64,8 +64,7 @@ class Thing:
     def changed(self, frames: Frames, shift: Shift) -> Mask:
         """Where it stood in the first of these frames [T,H,W,3]: which of its pixels [T,M] show something else now."""
         rows, columns = (
-            np.clip(at + by, 0, room - 1)
-            for at, by, room in zip(self.body, shift, frames.shape[1:3], strict=True)
+            np.clip(at + by, 0, room - 1) for at, by, room in zip(self.body, shift, frames.shape[1:3], strict=True)
         )
         # Only what is looked at has to be blurred, with as much around it as the blur reaches.
         reach = 1 + int(4 * BLUR * frames.shape[1] + 0.5)
@@ -123,7 +122,5 @@ def blurred(frames: npt.NDArray[np.uint8], height: int | None = None) -> Floats:
     [255, 158, 41]
     """
     width = BLUR * (frames.shape[-3] if height is None else height)
-    smooth: Floats = ndimage.gaussian_filter(
-        frames.astype(np.float32), (*(0,) * (frames.ndim - 3), width, width, 0)
-    )
+    smooth: Floats = ndimage.gaussian_filter(frames.astype(np.float32), (*(0,) * (frames.ndim - 3), width, width, 0))
     return smooth

@@ -203,7 +203,5 @@ def _places_alike(features: Features, places: int) -> Features:
     if places == 1:
         return features
     maps = features.reshape(len(features), -1, places)
-    alike: Features = (maps / np.maximum(np.linalg.norm(maps, axis=1, keepdims=True), 1e-6)).astype(
-        np.float32
-    )
+    alike: Features = (maps / np.maximum(np.linalg.norm(maps, axis=1, keepdims=True), 1e-6)).astype(np.float32)
     return alike.reshape(features.shape)

@@ -23,9 +23,7 @@ class WholeGraph(nn.Module):
     mean: Tensor
     scale: Tensor
 
-    def __init__(
-        self, network: nn.Module, *, mean: tuple[float, ...], std: tuple[float, ...], pooled: bool
-    ) -> None:
+    def __init__(self, network: nn.Module, *, mean: tuple[float, ...], std: tuple[float, ...], pooled: bool) -> None:
         super().__init__()
         self.network = network
         self.register_buffer("mean", torch.tensor(mean).view(1, 3, 1, 1))

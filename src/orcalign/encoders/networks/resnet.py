@@ -122,9 +122,7 @@ class Bottleneck(nn.Module):
         self.stride = stride
         self.downsample: nn.Sequential | None = None
         if stride > 1 or inputs != outputs:
-            self.downsample = nn.Sequential(
-                nn.Conv2d(inputs, outputs, 1, bias=False), nn.BatchNorm2d(outputs)
-            )
+            self.downsample = nn.Sequential(nn.Conv2d(inputs, outputs, 1, bias=False), nn.BatchNorm2d(outputs))
 
     def forward(self, x: Tensor) -> Tensor:
         """Map [B,C,h,w] to [B,C',h/stride,w/stride]."""
@@ -166,9 +164,7 @@ class ClipResNet(nn.Module):
     (3, 8)
     """
 
-    def __init__(
-        self, *, width: int, depths: tuple[int, ...], places: int, outputs: int, pooled: bool
-    ) -> None:
+    def __init__(self, *, width: int, depths: tuple[int, ...], places: int, outputs: int, pooled: bool) -> None:
         super().__init__()
         widths = (3, width // 2, width // 2, width)
         for number in (1, 2, 3):

@@ -72,7 +72,5 @@ def load_tower(folder: Path, family: str, size: int, pooled: bool) -> VisionTowe
     patch = model.config.patch_size
     if size % patch:
         near = max(patch, round(size / patch) * patch)
-        raise ValueError(
-            f"The size is {size} pixels, but this {family} model cuts {patch}-pixel patches: use {near}."
-        )
+        raise ValueError(f"The size is {size} pixels, but this {family} model cuts {patch}-pixel patches: use {near}.")
     return VisionTower(model.float(), family, size, pooled)

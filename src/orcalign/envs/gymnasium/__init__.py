@@ -52,9 +52,7 @@ def make_registered(spec: TaskSpec, render_mode: str | None, **settings: Any) ->
             disable_env_checker=True, **{**dict(spec.settings), **settings},
         )  # fmt: skip
     except gymnasium.error.Error as error:
-        raise ValueError(
-            f"the environment {spec.env_id!r} cannot be made: {str(error).rstrip('.')}."
-        ) from None
+        raise ValueError(f"the environment {spec.env_id!r} cannot be made: {str(error).rstrip('.')}.") from None
 
 
 @final
@@ -151,7 +149,5 @@ def task_function(name: str) -> Callable[..., Env] | None:
         raise ValueError(f"task {name!r} is not module:function, such as 'my_robot:make_env'.") from None
     made = getattr(loaded, function, None)
     if made is not None and not callable(made):
-        raise ValueError(
-            f"task {name!r} names a {type(made).__name__}; it must be a function that returns an env."
-        )
+        raise ValueError(f"task {name!r} names a {type(made).__name__}; it must be a function that returns an env.")
     return made

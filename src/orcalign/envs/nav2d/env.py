@@ -46,9 +46,7 @@ class Nav2DBase(gymnasium.Env[npt.NDArray[np.float32], Any], abc.ABC):
     actions: gymnasium.spaces.Space[Any]
     """Those that there are."""
 
-    def __init__(
-        self, layout: str = "slowness", size: int = DEFAULT_SIZE, render_mode: str | None = None
-    ) -> None:
+    def __init__(self, layout: str = "slowness", size: int = DEFAULT_SIZE, render_mode: str | None = None) -> None:
         require("layout", layout, tuple(COUNTEREXAMPLES))
         if isinstance(size, bool) or not isinstance(size, int) or not 8 <= size <= 4096:
             raise ValueError(f"size is {size!r}; it must be a whole number of pixels from 8 to 4096.")

@@ -53,9 +53,7 @@ def make_renderer(
         raise ValueError(f"There is no render mode {mode!r};{hint} The modes are: {', '.join(RENDER_MODES)}.")
     side = RENDER_MODES[mode] if size is None else size
     if not isinstance(side, int) or isinstance(side, bool) or not 1 <= side <= _LARGEST:
-        raise ValueError(
-            f"The size of a picture is {side!r}; it must be a whole number from 1 to {_LARGEST}."
-        )
+        raise ValueError(f"The size of a picture is {side!r}; it must be a whole number from 1 to {_LARGEST}.")
     renderer = FastRenderer if mode == "fast" else PaperRenderer
     return renderer(model, data, _camera(model, camera), side, flip)
 

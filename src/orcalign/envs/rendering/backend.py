@@ -65,8 +65,7 @@ class OSMesaContext:
             self._library = ctypes.CDLL(name, mode=ctypes.RTLD_GLOBAL)
         except OSError:
             raise OpenGLError(
-                f"OpenGL is missing ({name} cannot be loaded), so no pictures can be drawn; "
-                f"install it with: {INSTALL}"
+                f"OpenGL is missing ({name} cannot be loaded), so no pictures can be drawn; install it with: {INSTALL}"
             ) from None
         create = self._library.OSMesaCreateContextExt
         create.restype = ctypes.c_void_p
@@ -108,9 +107,7 @@ def _mujoco_context(backend: str) -> Any:
 
             display = glfw.init()
         if not display:
-            raise OpenGLError(
-                "MuJoCo would draw through glfw, but there is no display; set MUJOCO_GL=osmesa."
-            )
+            raise OpenGLError("MuJoCo would draw through glfw, but there is no display; set MUJOCO_GL=osmesa.")
     try:
         return importlib.import_module(f"mujoco.{backend}").GLContext(_WINDOW, _WINDOW)
     except Exception as error:  # every library under it has its own kind of error

@@ -86,9 +86,7 @@ def clustered(vertices: Points, faces: Triangles, cell: float) -> tuple[Points, 
     return points.astype(np.float32), corners.astype(np.int32)
 
 
-def _nearest_normals(
-    points: Points, triangles: Triangles, places: Points, normals: Points
-) -> npt.NDArray[np.int64]:
+def _nearest_normals(points: Points, triangles: Triangles, places: Points, normals: Points) -> npt.NDArray[np.int64]:
     """For each corner [F,3] the original normal nearby that fits its face best, so that shading stays smooth."""
     from scipy.spatial import KDTree
 

@@ -36,9 +36,7 @@ class FastRenderer(FrameRenderer):
         self._scene.flags[mujoco.mjtRndFlag.mjRND_SHADOW] = 0
         self._scene.flags[mujoco.mjtRndFlag.mjRND_REFLECTION] = 0
         self._sky = int(mujoco.mjtRndFlag.mjRND_SKYBOX)
-        self._all, self._still, self._moving = (
-            _options(shown) for shown in ((STATIC, MOVING), (STATIC,), (MOVING,))
-        )
+        self._all, self._still, self._moving = (_options(shown) for shown in ((STATIC, MOVING), (STATIC,), (MOVING,)))
         self._depth = np.empty(self._rgb.shape[:2], np.float32)
         self._background, self._far = np.empty_like(self._rgb), np.empty_like(self._depth)
         self._behind = np.empty((size, size, 3), np.uint8)

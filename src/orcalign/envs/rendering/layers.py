@@ -111,9 +111,7 @@ def _movable(model: mujoco.MjModel) -> npt.NDArray[np.bool_]:
 
 
 @kernel
-def compose(
-    front: Frame, near: Depth, back: Frame, far: Depth, behind: Frame, fine: int, flip: bool
-) -> Frame:
+def compose(front: Frame, near: Depth, back: Frame, far: Depth, behind: Frame, fine: int, flip: bool) -> Frame:
     """The nearer of two pictures [S*fine,S*fine,3] at each sample, then the mean of each pixel's: [S,S,3].
 
     The first row given is at the bottom, as OpenGL has it, and stays there if `flip`. `behind` is `back`, shrunk with

@@ -100,8 +100,7 @@ class Frames(gymnasium.Wrapper[Any, Any, Any, Any]):
         frame: npt.NDArray[np.uint8] = np.asarray(drawn)
         if frame.dtype != np.uint8 or frame.ndim != 3 or frame.shape[2] != 3:
             raise ValueError(
-                f"the environment drew {frame.dtype} of shape {list(frame.shape)}; "
-                "a picture must be uint8 [H,W,3]."
+                f"the environment drew {frame.dtype} of shape {list(frame.shape)}; a picture must be uint8 [H,W,3]."
             )
         if self._size is not None and self._renderer is None:
             frame = resize(frame[None], self._size)[0]

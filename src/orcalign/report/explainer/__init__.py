@@ -82,9 +82,7 @@ def render_page(report: PageData) -> str:
     count = len(report.attempts)
     attempts = "1 attempt" if count == 1 else f"{count} attempts"
     subtitle = f"Demo: {report.demo.name} · {len(report.demo.frames)} frames · {attempts}"
-    return render_document(
-        report.demo.name, "How well was the demo followed?", subtitle, [explainer_part(report)]
-    )
+    return render_document(report.demo.name, "How well was the demo followed?", subtitle, [explainer_part(report)])
 
 
 def explainer_part(report: PageData, clip_bytes: int = CLIP_BYTES) -> PagePart:

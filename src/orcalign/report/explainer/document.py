@@ -45,9 +45,7 @@ def render_document(title: str, heading: str, subtitle: str, parts: Sequence[Pag
         "title": safe(title),
         "heading": safe(heading),
         "subtitle": safe(subtitle),
-        "style": "\n".join(
-            [part_text("orcalign.report.explainer", "page.css"), *(part.style for part in parts)]
-        ),
+        "style": "\n".join([part_text("orcalign.report.explainer", "page.css"), *(part.style for part in parts)]),
         "markup": "\n".join(part.markup for part in parts),
         "data": "\n".join(data),
         # A block for each: parts may use the same names.

@@ -24,9 +24,7 @@ MOST = 640
 _DECADES = 6
 
 
-def embed_frames(
-    frames: npt.NDArray[np.uint8], budget: int = CLIP_BYTES, codec: str | None = None
-) -> dict[str, Any]:
+def embed_frames(frames: npt.NDArray[np.uint8], budget: int = CLIP_BYTES, codec: str | None = None) -> dict[str, Any]:
     """The frames [T,H,W,3] as base64 WebP (JPEG where the codec library has no WebP), within `budget` bytes.
 
     The first rung of `LADDER` whose pictures fit is taken, so a long or noisy clip gets smaller pictures; the

@@ -108,9 +108,7 @@ class _Budget:
         return {"fps": float(fps) / every, "count": len(frames), **clip}
 
 
-def _demo(
-    cells: Sequence[StudyCell], budget: _Budget, problems: list[str], from_file: bool
-) -> dict[str, Any]:
+def _demo(cells: Sequence[StudyCell], budget: _Budget, problems: list[str], from_file: bool) -> dict[str, Any]:
     words = cells[0].demo
     for cell in cells:
         folder = None if cell.run is None else cell.run / "demo"
@@ -182,6 +180,4 @@ def _success_words(run: Path, step: str, T: int) -> str:
         solved = int(read_shown(run / "evaluations" / f"{step}.npz")[0][1].sum())
     except (OSError, ValueError):
         return text
-    return (
-        f"{text}; solved in {solved} of the {T} steps shown" if solved else f"{text}; not solved in this one"
-    )
+    return f"{text}; solved in {solved} of the {T} steps shown" if solved else f"{text}; not solved in this one"

@@ -57,8 +57,7 @@ def _table(runs: StudyResults, table: StudyTable, checkpoint: str) -> str:
     below = ""
     if table.aggregates and table.shared > 1:
         lines = "".join(
-            _row([safe(name), *map(safe, texts)], ["", *table.headings])
-            for name, texts in aggregate_rows(table)
+            _row([safe(name), *map(safe, texts)], ["", *table.headings]) for name, texts in aggregate_rows(table)
         )
         below = (
             f"<details><summary>Over all rows</summary><p class='note'>{safe(about_aggregates(table))}</p>"
@@ -132,9 +131,8 @@ def details(runs: StudyResults, problems: Sequence[str]) -> str:
     rows = "".join(f"<dt>{safe(name)}</dt><dd>{safe(value)}</dd>" for name, value in entries.items() if value)
     again = f"{runs.command()}\norcalign report {study.file or study.name}"
     said = "".join(f"<li>{safe(text)}</li>" for text in problems)
-    return (
-        f'<section><h2>How it was made</h2><pre id="command">{safe(again)}</pre><dl>{rows}</dl></section>'
-        + (f"<section><h2>Not shown</h2><ul>{said}</ul></section>" if said else "")
+    return f'<section><h2>How it was made</h2><pre id="command">{safe(again)}</pre><dl>{rows}</dl></section>' + (
+        f"<section><h2>Not shown</h2><ul>{said}</ul></section>" if said else ""
     )
 
 

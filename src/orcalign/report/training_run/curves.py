@@ -140,9 +140,7 @@ def series_of(name: str, kind: str, colour: str, points: Points) -> dict[str, An
 def set_range(chart: dict[str, Any], low: float, high: float, fixed: bool = False) -> None:
     """Set the range to `low` … `high`, widened to all values unless it is fixed, with a little room."""
     series = chart["series"]
-    values = [
-        value for one in series for _, *rest in (*one["points"], *one.get("band", ())) for value in rest
-    ]
+    values = [value for one in series for _, *rest in (*one["points"], *one.get("band", ())) for value in rest]
     if values and not fixed:
         low, high = min(low, *values), max(high, *values)
     room = 0.04 * (high - low) or abs(high) or 1.0

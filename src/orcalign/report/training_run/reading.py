@@ -67,16 +67,13 @@ def read_run(folder: Path) -> RunRecords:
     config_text = config.read_text("utf-8", "replace") if config.is_file() else ""
     records, unread = read_metrics(metrics)
     episodes, evaluations, notes = (
-        tuple(record for record in records if record["kind"] == kind)
-        for kind in ("episode", "evaluation", "note")
+        tuple(record for record in records if record["kind"] == kind) for kind in ("episode", "evaluation", "note")
     )
     try:
         values = yaml.safe_load(config_text) or {}
     except yaml.YAMLError as error:
         reason = " ".join(str(error).split())
-        raise ValueError(
-            f"'{config}' is not valid YAML ({reason}); restore it or mend it by hand."
-        ) from error
+        raise ValueError(f"'{config}' is not valid YAML ({reason}); restore it or mend it by hand.") from error
     facts = folder / "run.json"
     try:
         info = json.loads(facts.read_bytes()) if facts.is_file() else {}

@@ -68,9 +68,7 @@ def behaviour(run: RunRecords) -> tuple[list[PagePart], tuple[str, ...]]:
 
 def shown_episodes(run: RunRecords) -> tuple[tuple[ShownEpisode, ...], tuple[str, ...]]:
     """Episodes of the last evaluation that was kept, then of the first; and what could not be shown."""
-    kept = sorted(
-        (int(path.stem), path) for path in (run.folder / "evaluations").glob("*.npz") if path.stem.isdigit()
-    )
+    kept = sorted((int(path.stem), path) for path in (run.folder / "evaluations").glob("*.npz") if path.stem.isdigit())
     found: list[ShownEpisode] = []
     problems: list[str] = []
     chosen = [("last", kept[-1])] if kept else []
@@ -100,20 +98,14 @@ def shown_episodes(run: RunRecords) -> tuple[tuple[ShownEpisode, ...], tuple[str
     return tuple(found), tuple(problems)
 
 
-def beside_demo(
-    reward: Reward, episodes: Sequence[ShownEpisode], told: Sequence[Explanation]
-) -> list[PagePart]:
+def beside_demo(reward: Reward, episodes: Sequence[ShownEpisode], told: Sequence[Explanation]) -> list[PagePart]:
     """The explainer, against the demo that the last evaluation follows best.
 
     Where matrices are very large, episodes at the end are left out, so that the page stays small enough to open and to
     send.
     """
     demos = reward.demos
-    best = [
-        one.match.demo
-        for episode, one in zip(episodes, told, strict=True)
-        if episode.step == episodes[0].step
-    ]
+    best = [one.match.demo for episode, one in zip(episodes, told, strict=True) if episode.step == episodes[0].step]
     k = max(set(best), key=best.count)
     attempts: list[PageAttempt] = []
     used = 0.0
@@ -143,9 +135,7 @@ def alone(reward: Reward, episode: ShownEpisode) -> PagePart:
     least, most, total = (float(value) + 0.0 for value in (rewards.min(), rewards.max(), rewards.sum()))
     low, high = min(0.0, least), max(0.0, most)
     zero, *heights = (118 - 116 * (value - low) / ((high - low) or 1.0) for value in (0.0, *rewards))
-    points = " ".join(
-        f"{1000 * (t + 0.5) / len(rewards):.1f},{height:.1f}" for t, height in enumerate(heights)
-    )
+    points = " ".join(f"{1000 * (t + 0.5) / len(rewards):.1f},{height:.1f}" for t, height in enumerate(heights))
     said = f"{reward.name}: {total:.4g} in all, from {least:.4g} to {most:.4g} a step; the grey line is 0"
     return PagePart(
         f'<section class="alone"><h3>{html.escape(episode.name)}</h3><div>{pictures}</div>'

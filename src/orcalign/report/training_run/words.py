@@ -112,9 +112,7 @@ def time_bar(run: RunRecords) -> str:
     if whole <= 0:
         return ""
     shares = {name: seconds / whole for name, seconds in parts.items()}
-    bar = "".join(
-        f'<i class="part-{name}" style="flex-grow:{share:.5f}"></i>' for name, share in shares.items()
-    )
+    bar = "".join(f'<i class="part-{name}" style="flex-grow:{share:.5f}"></i>' for name, share in shares.items())
     legend = "".join(
         f'<li><i class="part-{name}"></i>{PARTS[name]} <b>{safe(_percent(share))}</b></li>'
         for name, share in shares.items()
@@ -145,9 +143,7 @@ def details(run: RunRecords, demos: Sequence[Demo], problems: Sequence[str]) -> 
         **section(info, "versions"),
     }
     rows = "".join(
-        f"<dt>{safe(name)}</dt><dd>{safe(value)}</dd>"
-        for name, value in entries.items()
-        if value not in (None, "")
+        f"<dt>{safe(name)}</dt><dd>{safe(value)}</dd>" for name, value in entries.items() if value not in (None, "")
     )
     if run.unread:
         left_out = f"Lines of metrics.jsonl that are no records: {run.unread}; they were left out."
@@ -177,9 +173,7 @@ def _end(run: RunRecords) -> str:
         if not count:
             return "Nothing has been recorded yet."
         won = sum(bool(record.get("success")) for record in run.episodes)
-        return (
-            f"It has not been evaluated yet; {won} of its {count} training episodes so far ended in success."
-        )
+        return f"It has not been evaluated yet; {won} of its {count} training episodes so far ended in success."
     last = run.evaluations[-1]
     played, rate, mean, share = (
         number(last.get(name)) for name in ("episodes", "success_rate", "return", "normalised")

@@ -164,9 +164,7 @@ class CriticByHand:
     def backward(self, d: Tensor, learn: bool) -> Tensor:
         """Given the gradients of the values [2, B]: write all others, or only return that of the actions [B, A]."""
         inputs = self._states if learn else self._actions
-        first, second = (
-            head.backward(one[:, None], inputs, learn) for head, one in zip(self._heads, d, strict=True)
-        )
+        first, second = (head.backward(one[:, None], inputs, learn) for head, one in zip(self._heads, d, strict=True))
         first += second
         if learn:
             self._trunk.d.copy_(first)

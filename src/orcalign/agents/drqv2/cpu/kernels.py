@@ -116,9 +116,7 @@ def dense_of_one(x: Array, weight: Array, bias: Array, y: Array) -> None:
 
 
 @reordering_kernel
-def layer_of_one(
-    x: Array, weight: Array, bias: Array, gain: Array, shift: Array, relu: bool, y: Array
-) -> None:
+def layer_of_one(x: Array, weight: Array, bias: Array, gain: Array, shift: Array, relu: bool, y: Array) -> None:
     """The same with LayerNorm, and ReLU if wanted.
 
     >>> y, one = np.zeros(2, "f"), np.ones(2, "f")
