@@ -50,7 +50,7 @@ def test_stream_is_the_episode_bit_for_bit(J, T, context, distance, temperature,
         progress = [match.progress[t] for match in result.matches]
         assert live.progress == max(progress)
         assert (live.coverage == result.matches[live.demo].assignment[t]).all()
-    assert live.frames_seen == T
+    assert live._trackers[0].frames_seen == T
 
 
 def test_frames_reset_and_errors():
@@ -73,10 +73,10 @@ def test_frames_reset_and_errors():
         live.push_features(np.ones(3))
     with pytest.raises(ValueError, match="one frame's"):
         live.push_features(np.ones((2, 768)))
-    assert (live.frames_seen, live.progress) == (7, before)
+    assert (live._trackers[0].frames_seen, live.progress) == (7, before)
     assert [live.push(frame) for frame in DEMO[7:]] == expected[7:]
     live.reset()
-    assert (live.frames_seen, live.progress) == (0, 0)
+    assert (live._trackers[0].frames_seen, live.progress) == (0, 0)
     assert [live.push(frame) for frame in DEMO] == expected
 
 

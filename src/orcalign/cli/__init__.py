@@ -55,14 +55,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
     try:
         known, prog = commands(words), "orcalign"
-    except (ValueError, OSError) as error:
-        _fail(_one_line(error))
-    groups = {name.split()[0] for name in known if " " in name}
-    if words and words[0] in groups:
-        prog = f"orcalign {words[0]}"
-        known = {name.split()[1]: call for name, call in known.items() if name.startswith(f"{words[0]} ")}
-        words = words[1:]
-    try:
+        group = {name.split()[1]: call for name, call in known.items() if name.split()[:-1] == words[:1]}
+        if group:
+            known, prog, words = group, f"orcalign {words[0]}", words[1:]
         with warnings.catch_warnings():
             warnings.showwarning = _show_warning
             tyro.extras.subcommand_cli_from_dict(

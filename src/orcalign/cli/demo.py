@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import tyro
 from rich.console import Console
 from rich.markup import escape
-from rich.table import Table
 
 from orcalign.cli.reading import EncoderChoice, Reading
 
@@ -192,10 +191,8 @@ def show_demo(demo: Demo, path: Path) -> None:
         "render": demo.render,
         "sha256": demo.sha256,
     }
-    table = Table(box=None, show_header=False, padding=(0, 2, 0, 0))
     for name, value in rows.items():
-        table.add_row(name, value)
-    Console(soft_wrap=True).print(table)
+        print(f"{name:<8}{value}")
 
 
 def lint(

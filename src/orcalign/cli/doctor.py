@@ -12,7 +12,7 @@ import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from rich.console import Console
 from rich.markup import escape
@@ -34,7 +34,7 @@ PACKAGES = {
     "mujoco": "train",
 }
 """Package to the extra that brings it."""
-CODECS = {"h264": "rw", "vp9": "r", "gif": "rw", "mjpeg": "rw", "png": "r"}
+CODECS: dict[str, Any] = {"h264": "rw", "vp9": "r", "gif": "rw", "mjpeg": "rw", "png": "r"}
 MARKS = {True: "[green]ok[/]     ", False: "[red]broken[/] ", None: "[yellow]missing[/]"}
 GL_PROBE = "import mujoco; c = mujoco.GLContext(64, 64); c.make_current(); c.free(); print('works')"
 
@@ -56,7 +56,7 @@ def doctor() -> None:
     """
     console = Console(soft_wrap=True, highlight=False)
     broken = False
-    for check in (_packages, _encoders, _codecs, _gl, _hardware):
+    for check in (_packages, _video, _gl, _hardware):
         for line in check():
             fix = f"  → {line.fix}" if line.fix and line.good is not True else ""
             console.print(MARKS[line.good] + escape(f" {line.what}: {line.found}{fix}"))
@@ -118,9 +118,11 @@ def _packages() -> Iterator[Line]:
     yield Line(good, "matching kernels", found, "pip install --force-reinstall numba")
 
 
-def _encoders() -> Iterator[Line]:
+def _video() -> Iterator[Line]:
     if importlib.util.find_spec("av") is None:
         return
+    import av
+
     from orcalign.encoders import ENCODERS, WeightsUnavailable
     from orcalign.encoders.backbones import Request
 
@@ -140,13 +142,6 @@ def _encoders() -> Iterator[Line]:
             yield Line(False if default else None, f"encoder {name}", f"needs {error.name}", fix)
         else:
             yield Line(True, f"encoder {name}", f"{entry.summary} ({entry.licence})")
-
-
-def _codecs() -> Iterator[Line]:
-    if importlib.util.find_spec("av") is None:
-        return
-    import av
-
     for name, does in CODECS.items():
         try:
             for mode in does:

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Literal
 
 from rich.console import Console
-from rich.progress import Progress
+from rich.progress import Progress, track
 from rich.table import Table
 
 
@@ -91,10 +91,8 @@ def tasks(
     if gallery is not None:
         from orcalign.report.gallery import gallery_page
 
-        with Progress(console=Console(stderr=True), transient=True) as progress:
-            bar = progress.add_task("drawing", total=len(TASKS))
-            page = gallery_page(list(TASKS.values()), render, progress=lambda: progress.advance(bar))
-        write_file(gallery, page.encode())
+        specs = track(list(TASKS.values()), "drawing", console=Console(stderr=True), transient=True)
+        write_file(gallery, gallery_page(specs, render).encode())
         console.print(f"open {gallery}", soft_wrap=True, highlight=False)
     if measure_experts is not None:
         with Progress(console=Console(stderr=True), transient=True) as progress:

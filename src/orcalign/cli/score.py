@@ -65,7 +65,13 @@ def score(
     sheet = score_clips(first, others, settings)
     console = Console()
     console.print(_table(sheet))
-    _advise(sheet, console)
+    best, J = max(attempt.story.final_coverage for attempt in sheet.attempts), len(first.frames)
+    if best < 1e-3 and J > 30 and not calibrated:
+        console.print(
+            f"The coverage is a product over {J} demo frames and therefore tiny; --calibrated or a lower --fps "
+            f"makes it readable, and so does --matcher orca_log.",
+            highlight=False,
+        )
     if json_file is not None:
         write_file(json_file, json.dumps(as_json(sheet, model), indent=1, allow_nan=False).encode())
         console.print(f"numbers: {json_file}", soft_wrap=True, highlight=False)
@@ -162,15 +168,3 @@ def _table(sheet: ScoreSheet) -> Table:
                 str(story.longest_stall),
             )
     return table
-
-
-def _advise(sheet: ScoreSheet, console: Console) -> None:
-    """A product of hundreds of occupancies is tiny whatever one does: say so, and what helps."""
-    best = max(attempt.story.final_coverage for attempt in sheet.attempts)
-    J = len(sheet.demo.frames)
-    if best < 1e-3 and J > 30 and not sheet.settings.calibrated:
-        console.print(
-            f"The coverage is a product over {J} demo frames and therefore tiny; --calibrated or a lower --fps "
-            f"makes it readable, and so does --matcher orca_log.",
-            highlight=False,
-        )

@@ -130,6 +130,8 @@ def train(
         print_config: Print the settings that would be used, and do nothing.
     """
     from orcalign.checks import require
+    from orcalign.encoders.backbones import Request
+    from orcalign.encoders.registry import find_entry
     from orcalign.training.learner import choose_device
     from orcalign.training.players import parse_workers
     from orcalign.training.run_folder import RunFolder
@@ -149,7 +151,9 @@ def train(
     else:
         where = out or default_folder(config)
         RunFolder.require_free(where)
-        _require_weights(config)
+        # An encoder whose weights cannot be had is refused before minutes are spent on drawing a demo for it.
+        asked, entry = config.encoder, find_entry(config.encoder.encoder)
+        entry.factory(Request(asked.encoder, asked.encoder_size or entry.size, entry.pooled, asked.weights))
         run = start_run(config, where, shlex.join(["orcalign", *sys.argv[1:]]), _say)
     again = f"Go on with: orcalign train --resume {shlex.quote(str(run.path))}"
     _say(f"{run.config.task}: {run.config.steps:,} agent steps, run folder {run.path}")
@@ -188,16 +192,6 @@ def find_own_modules() -> None:
     here = os.getcwd()
     if here not in sys.path:
         sys.path.append(here)
-
-
-def _require_weights(config: TrainConfig) -> None:
-    """Refuse an encoder whose weights cannot be had, before minutes are spent on drawing a demo for it."""
-    from orcalign.encoders.backbones import Request
-    from orcalign.encoders.registry import find_entry
-
-    asked = config.encoder
-    entry = find_entry(asked.encoder)
-    entry.factory(Request(asked.encoder, asked.encoder_size or entry.size, entry.pooled, asked.weights))
 
 
 def _set_up(

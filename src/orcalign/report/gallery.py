@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import html
-from collections.abc import Callable, Sequence
+from collections.abc import Iterable
 
 import numpy as np
 
 from orcalign.envs import TaskSpec, demo_seed, rollout_expert
-from orcalign.report.explainer import PagePart, render_document
+from orcalign.report.explainer.document import PagePart, render_document
 from orcalign.report.explainer.embedding import embed_frames, image_tags
 
 MOMENTS = np.array([0.0, 0.5, 1.0])
@@ -18,12 +18,7 @@ STYLE = """
 """
 
 
-def gallery_page(
-    tasks: Sequence[TaskSpec],
-    render: str = "fast",
-    size: int = 192,
-    progress: Callable[[], None] | None = None,
-) -> str:
+def gallery_page(tasks: Iterable[TaskSpec], render: str = "fast", size: int = 192) -> str:
     """One self-contained HTML page: for each task the beginning, middle and end of an expert's episode."""
     rows = []
     for spec in tasks:
@@ -35,8 +30,6 @@ def gallery_page(
         name, told = html.escape(spec.name), html.escape(facts)
         pictures = image_tags(clip, [spec.name] * len(MOMENTS))
         rows.append(f'<section><h2>{name}</h2><p class="note">{told}</p><div>{pictures}</div></section>')
-        if progress is not None:
-            progress()
     said = f"Beginning, middle and end of an expert's episode, render mode {render}. By orcalign tasks --gallery."
     part = PagePart(f'<div class="tasks">{"".join(rows)}</div>', style=STYLE)
     return render_document("tasks", "Tasks", said, [part])

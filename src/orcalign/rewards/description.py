@@ -102,11 +102,8 @@ class Kit:
 class SharedModel:
     """A cost model that is made when it is first needed: who only pays does not need an encoder.
 
-    Args:
-        costs: its description: encoder, size, …, distance, and what of the pictures is compared (look); None for one of
-            a user's own.
-        kit: what it is made from.
-        made: the model itself, where there is one.
+    `costs` describes it: encoder, size, …, distance, and what of the pictures is compared (look); None for one of a
+    user's own, which is `made` already.
     """
 
     def __init__(self, costs: dict[str, Any] | None, kit: Kit, made: CostModel | None = None) -> None:

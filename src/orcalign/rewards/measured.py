@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, final
 
@@ -34,12 +33,6 @@ class Measured:
         """Of the way that the temperature goes."""
         self._calibrations: tuple[dict[str, float], ...] | None = None
         self._worths: tuple[tuple[float, ...], ...] | None = None
-
-    def under(self, settings: RewardSettings) -> Measured:
-        """The same for other settings of the same costs."""
-        other = copy.copy(self)
-        other.settings = settings
-        return other
 
     def settings_of(self, matcher: str) -> tuple[dict[str, Any], ...]:
         """Per demo what a matcher is called with."""

@@ -92,8 +92,7 @@ def _demo_cost(values: npt.ArrayLike, J: int) -> FloatArray:
         raise ValueError(
             f"demo_cost has shape {np.shape(values)}; it must be [{J}, {J}], the distances between the {J} demo frames."
         )
-    distances: FloatArray = square.cost[0].astype(np.float64, copy=False)
-    return distances
+    return np.asarray(square.cost[0], np.float64)
 
 
 def _quarters(path: Following) -> tuple[int | None, ...]:

@@ -70,11 +70,6 @@ class VideoStream:
         return max(rewards)
 
     @property
-    def frames_seen(self) -> int:
-        """Frames pushed since the beginning of the episode."""
-        return self._trackers[0].frames_seen
-
-    @property
     def demo(self) -> int:
         """The demo that has been followed furthest."""
         return int(np.argmax([tracker.progress for tracker in self._trackers]))

@@ -181,7 +181,8 @@ class VideoReward(Reward):
         """
         other = copy.copy(self)
         other.settings = self.settings.with_matcher(name, matcher_settings)
-        other._measured = self._measured.under(other.settings)
+        other._measured = copy.copy(self._measured)
+        other._measured.settings = other.settings
         return other
 
     def __call__(self, frames: npt.NDArray[np.uint8], progress: Progress | None = None) -> VideoMatch:

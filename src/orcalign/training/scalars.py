@@ -99,8 +99,7 @@ class WandbLog:
 
     def write(self, record: Mapping[str, Any]) -> None:
         """Send the scalars of an episode or evaluation."""
-        values = dict(scalars(record))
-        if values:
+        if values := dict(scalars(record)):
             self._run.log({**values, "step": int(record["step"])})
 
     def close(self) -> None:

@@ -14,16 +14,6 @@ from orcalign.report.explainer.document import PagePart, as_text, part_text, ren
 from orcalign.report.explainer.embedding import CLIP_BYTES, FloatArray, embed_frames, embed_matrix
 from orcalign.rewards import Story
 
-__all__ = [
-    "PageAttempt",
-    "PageClip",
-    "PageData",
-    "PagePart",
-    "PageResult",
-    "explainer_part",
-    "render_document",
-    "render_page",
-]
 SCRIPTS = ("frames.js", "heatmap.js", "curve.js", "words.js", "page.js", "controls.js")
 
 

@@ -35,7 +35,10 @@ def embed_frames(frames: npt.NDArray[np.uint8], budget: int = CLIP_BYTES, codec:
     >>> clip["width"], clip["height"], clip["order"], len(clip["pictures"])
     (64, 48, [0, 0, 0], 1)
     """
-    codec = codec or best_codec()
+    from av.codec import codecs_available
+
+    # A distribution may build the codec library without WebP.
+    codec = codec or ("libwebp" if "libwebp" in codecs_available else "mjpeg")
     order, first = _distinct(frames)
     distinct = frames[first]
     sample = distinct[np.unique(np.linspace(0, len(distinct) - 1, _SAMPLE).astype(int))]
@@ -67,17 +70,6 @@ def image_tags(clip: dict[str, Any], names: Sequence[str]) -> str:
         f'<img alt="{html.escape(name)}" src="data:{clip["type"]};base64,{clip["pictures"][place]}">'
         for name, place in zip(names, clip["order"], strict=True)
     )
-
-
-def best_codec() -> str:
-    """The name of the picture encoder that PyAV offers here: a distribution may build it without WebP.
-
-    >>> best_codec() in ("libwebp", "mjpeg")
-    True
-    """
-    from av.codec import codecs_available
-
-    return "libwebp" if "libwebp" in codecs_available else "mjpeg"
 
 
 def _distinct(frames: npt.NDArray[np.uint8]) -> tuple[list[int], list[int]]:

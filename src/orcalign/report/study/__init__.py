@@ -9,8 +9,7 @@ from orcalign.checks import require
 from orcalign.experiments.results import METRICS, StudyResults, label
 from orcalign.experiments.tables import heading
 from orcalign.files import require_writable, write_file
-from orcalign.report.explainer import PagePart, render_document
-from orcalign.report.explainer.document import part_text, safe
+from orcalign.report.explainer.document import PagePart, part_text, render_document, safe
 from orcalign.report.study.films import film_rows, study_settings
 from orcalign.report.study.words import details, headline, run_list, tables
 from orcalign.report.study_plots import mean_curve

@@ -5,11 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 from orcalign.files import write_file
-from orcalign.report.explainer import PagePart, render_document
-from orcalign.report.explainer.document import part_text
+from orcalign.report.explainer.document import PagePart, part_text, render_document
 from orcalign.report.training_run.curves import charts, marks
 from orcalign.report.training_run.reading import read_run
-from orcalign.report.training_run.shown import behaviour, load_demos
+from orcalign.report.training_run.shown import behaviour
 from orcalign.report.training_run.words import (
     details,
     evaluation_table,
@@ -19,6 +18,7 @@ from orcalign.report.training_run.words import (
     time_bar,
     videos,
 )
+from orcalign.video import DemoSet
 
 
 def run_page(run: Path) -> str:
@@ -35,7 +35,8 @@ def run_page(run: Path) -> str:
     ('<!doctype html>', True)
     """
     records = read_run(run)
-    demos = load_demos(records)
+    # A run that has just begun may not have saved them yet.
+    demos = DemoSet.load(run / "demo").demos if (run / "demo").is_dir() else ()
     shown, problems = behaviour(records)
     drawn = charts(records)
     # An axis of no length cannot be drawn.

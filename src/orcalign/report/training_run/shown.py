@@ -10,7 +10,8 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from orcalign.report.explainer import PageAttempt, PageClip, PageData, PagePart, PageResult, explainer_part
+from orcalign.report.explainer import PageAttempt, PageClip, PageData, PageResult, explainer_part
+from orcalign.report.explainer.document import PagePart
 from orcalign.report.explainer.embedding import MOST, embed_frames, image_tags
 from orcalign.report.plots import moments
 from orcalign.report.training_run.reading import RunRecords
@@ -18,7 +19,7 @@ from orcalign.rewards import Evidence, Reward
 from orcalign.rewards.explanation import Explanation
 from orcalign.training.episode import read_shown
 from orcalign.training.run_folder import run_reward
-from orcalign.video import Demo, DemoSet, VideoOptions, read_video
+from orcalign.video import VideoOptions, read_video
 
 PAGE_BYTES = 9_000_000
 """What pictures and matrices may take of the page."""
@@ -47,12 +48,6 @@ class ShownEpisode:
     evidence: Evidence
 
 
-def load_demos(run: RunRecords) -> tuple[Demo, ...]:
-    """The demo, or demos, that the run keeps; none if it has not saved them yet."""
-    folder = run.folder / "demo"
-    return DemoSet.load(folder).demos if folder.is_dir() else ()
-
-
 def behaviour(run: RunRecords) -> tuple[list[PagePart], tuple[str, ...]]:
     """What the policy does, with the rewards that the run pays for it; and what could not be shown."""
     episodes, problems = shown_episodes(run)
@@ -62,14 +57,12 @@ def behaviour(run: RunRecords) -> tuple[list[PagePart], tuple[str, ...]]:
         reward = run_reward(run.folder)
         told = [reward.explain(episode.evidence) for episode in episodes]
         known = [one for one in told if one is not None]
-        parts = (
-            beside_demo(reward, episodes, known)
-            if len(known) == len(told)
-            else [alone(reward, episode) for episode in episodes]
-        )
+        if len(known) == len(told):
+            where, parts = ", beside the video", beside_demo(reward, episodes, known)
+        else:
+            where, parts = "", [alone(reward, episode) for episode in episodes]
     except (ValueError, KeyError) as error:
         return [], (*problems, f"The episodes that were kept cannot be shown: {error}")
-    where = ", beside the video" if len(known) == len(told) else ""
     return [PagePart(HEADING.format(where)), *parts], problems
 
 
@@ -91,14 +84,13 @@ def shown_episodes(run: RunRecords) -> tuple[tuple[ShownEpisode, ...], tuple[str
             video = run.folder / "videos" / f"{path.stem}-{k}.mp4"
             if not video.is_file():
                 continue
+            T, steps = evidence.length, int(success.sum())
             try:
                 clip = read_video(video, VideoOptions(longest=SHOWN))
+                if len(clip.frames) != T:
+                    raise ValueError(f"{len(clip.frames)} frames of {T} steps")
             except (OSError, ValueError) as error:
                 problems.append(f"The video {video.name} cannot be shown ({error}).")
-                continue
-            T, steps = evidence.length, int(success.sum())
-            if len(clip.frames) != T:
-                problems.append(f"The video {video.name} cannot be shown ({len(clip.frames)} frames of {T} steps).")
                 continue
             ending = f": success in {steps} of {T} steps" if steps else ": no success"
             name = f"{which} {k + 1}, step {step:,}{ending}"
