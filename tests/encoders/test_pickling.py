@@ -14,6 +14,8 @@ from encoders.small_checkpoints import clip_tower, tiny_transformer
 
 from orcalign.encoders import ENCODERS, WeightsUnavailable, make_encoder
 
+torch = pytest.importorskip("torch")
+
 PACKAGED = ("efficientnet-lite0", "efficientnet-lite0-mid", "resnet18")
 SMALL = 20_000
 """Bytes: no network is that small, so a pickle below carries none."""
@@ -23,9 +25,13 @@ NETWORKS = [name for name in ENCODERS if name not in ("pixels", "dinov2-base", "
 
 @pytest.fixture(scope="module")
 def elsewhere():
-    """A process that was started afresh and calls what it is sent."""
-    with multiprocessing.get_context("spawn").Pool(1) as pool:
+    """A process that was started afresh and calls what it is sent; torch has one thread in both, as its sums round in
+    another order with others."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    with multiprocessing.get_context("spawn").Pool(1, torch.set_num_threads, (1,)) as pool:
         yield lambda function, *arguments: pool.apply(function, arguments)
+    torch.set_num_threads(before)
 
 
 def unpickled(data):
@@ -34,7 +40,6 @@ def unpickled(data):
 
 def resnet50_file(folder):
     """A state dict of random tensors with torchvision's names."""
-    torch = pytest.importorskip("torch")
     from safetensors.torch import save_file
 
     from orcalign.encoders.networks.resnet import ResNet

@@ -37,9 +37,10 @@ def dtw(cost: npt.ArrayLike, normalise_rows: bool = False, *, lengths: npt.Array
     steps from the end is taken.
 
     Args:
-        cost, lengths: as in `orca`.
+        cost: [T, J] or [B, T, J], finite, not negative.
         normalise_rows: divide each row of the assignment by its sum, so that a learner frame matched with
             several demo frames is charged their mean instead of their sum.
+        lengths: [B] rows of each episode, for a batch of unequal lengths.
 
     Returns:
         DtwMatch: reward [T] (never above 0), assignment [T, J], path [L, 2], total_cost.
@@ -56,7 +57,11 @@ def dtw(cost: npt.ArrayLike, normalise_rows: bool = False, *, lengths: npt.Array
     reward = episodes.empty(columns=False)
     path = np.full((B, T + J - 1, 2), -1, np.int64)
     steps, total = np.zeros(B, np.int64), np.zeros(B, episodes.dtype)
-    for_chunks(B, 2 * B * T * J, _dtw_episodes, episodes.cost, episodes.lengths, assignment, path, steps, total)
+
+    def work(start: int, stop: int) -> None:
+        _dtw_episodes(episodes.cost, episodes.lengths, assignment, path, steps, total, start, stop)
+
+    for_chunks(B, 2 * B * T * J, work)
     rewards_of_plan(episodes.cost, episodes.lengths, normalise_rows, assignment, reward)
     unwrap = episodes.unwrap
     path = path if episodes.batched else path[:, : steps[0]]
@@ -102,14 +107,10 @@ def _stretch(cost: Any, D: Any, t: int, start: int, stop: int) -> None:
         start = 1
     left = D[t, start - 1]
     for j in range(start, stop):
-        left = _least(left, D[t - 1, j], D[t - 1, j - 1]) + cost[t, j]
+        above, corner = D[t - 1, j], D[t - 1, j - 1]
+        best = above if above < corner else corner
+        left = (left if left < best else best) + cost[t, j]
         D[t, j] = left
-
-
-@kernel
-def _least(left: Any, above: Any, corner: Any) -> Any:
-    best = above if above < corner else corner
-    return left if left < best else best
 
 
 @kernel
@@ -130,17 +131,23 @@ def _four_rows(cost: Any, D: Any, t: int) -> None:
     one = np.uintp(1)
     for step in range(1, J - 3):
         i = np.uintp(step)
-        r3[i] = d = _least(d, c, c_) + q3[i]
+        best = c if c < c_ else c_
+        d = (d if d < best else best) + q3[i]
+        r3[i] = d
         i += one
-        c, c_ = _least(c, b, b_) + q2[i], c
+        best = b if b < b_ else b_
+        c, c_ = (c if c < best else best) + q2[i], c
         r2[i] = c
         i += one
-        b, b_ = _least(b, a, a_) + q1[i], b
+        best = a if a < a_ else a_
+        b, b_ = (b if b < best else best) + q1[i], b
         r1[i] = b
         i += one
-        a, a_ = _least(a, p[i], p_) + q0[i], a
+        above = p[i]
+        best = above if above < p_ else p_
+        p_ = above
+        a, a_ = (a if a < best else best) + q0[i], a
         r0[i] = a
-        p_ = p[i]
     for r in range(1, LANES):
         _stretch(cost, D, t + r, J - r, J)
 
@@ -170,6 +177,7 @@ def _trace_back(D: Any, T: int, path: Any) -> int:
                 j -= 1
     shift = path.shape[0] - count
     for i in range(count):
-        path[i] = path[i + shift]
-    path[count:] = -1
+        path[i, 0], path[i, 1] = path[i + shift, 0], path[i + shift, 1]
+    for i in range(count, path.shape[0]):
+        path[i, 0], path[i, 1] = -1, -1
     return count

@@ -39,18 +39,20 @@ def orca(
         C[t, j]   = max(C[t-1, j], C[t, j-1] * P[t, j])                ordered coverage, C[t, -1] = 1, C[-1, j] = 0
         reward[t] = C[t, J-2] * P[t, J-1]                              (J = 1: P[t, 0])
 
-    Causal: row t depends on rows up to t only. O(T J). `orca_log` is for demos of many hundred frames, `OrcaTracker`
-    for one frame at a time.
+    Causal: row t depends on rows up to t only. O(T J).
 
     C[t, j] is the probability of the *best* single in-order alignment of demo frames 0..j with learner
-    frames up to t, frames taken as independent; not that of all alignments together. `progress` never falls and
-    moves from the first frame on, but it does not say that the learner is still where it has been.
+    frames up to t, frames taken as independent. It is a lower bound of the probability summed over all
+    alignments, not that sum. `progress` is its mean over the first J-1 frames (J = 1: the running maximum
+    of P): it never falls and moves from the first frame on, but it is no probability of success, and it
+    does not say that the learner is still where it has been.
 
     Args:
         cost: [T, J] or [B, T, J], distances of learner frame t to demo frame j; finite, not negative.
         temperature: above 0; 1/lambda of the paper, whose value is 1. Lower is stricter.
         floor: distance below which a frame counts as occupied. 0 is the paper. Frames of another episode
-            rarely come closer than some 0.05 in cosine distance, and their product fades exponentially in J.
+            rarely come closer than some 0.05 in cosine distance; without a floor their product fades
+            exponentially in J.
         lengths: [B] rows of each episode, for a batch of unequal lengths.
 
     Returns:
@@ -66,6 +68,9 @@ def orca(
         >>> match.progress.round(3).tolist()
         [0.5, 1.0, 1.0]
 
+    See also:
+        `orca_log` for demos of many hundred frames, `OrcaTracker` for one frame at a time.
+
     Reference:
         "Imitation Learning from a Single Temporally Misaligned Video", ICML 2025, Algorithm 1.
     """
@@ -75,9 +80,13 @@ def orca(
     B, T, J = episodes.cost.shape
     coverage, reward = episodes.empty(columns=True), episodes.empty(columns=False)
     progress = episodes.empty(columns=False)
-    settings = episodes.dtype.type(1.0 / temperature), episodes.dtype.type(floor)
-    arguments = (episodes.cost, episodes.lengths, *settings, coverage, reward, progress)
-    if not all(for_chunks(B, B * T * J, orca_episodes, *arguments)):
+    real = episodes.dtype.type
+    inverse, low = real(1.0 / temperature), real(floor)
+
+    def work(start: int, stop: int) -> bool:
+        return orca_episodes(episodes.cost, episodes.lengths, inverse, low, coverage, reward, progress, start, stop)
+
+    if not all(for_chunks(B, B * T * J, work)):
         require_valid(episodes)
     return OrcaMatch(episodes.unwrap(reward), episodes.unwrap(coverage), episodes.unwrap(progress))
 
@@ -132,9 +141,10 @@ def orca_rows(
 ) -> bool:
     """Carry the coverage `state` over the rows of `cost` [T, J]: the one kernel behind everything ORCA.
 
-    A whole episode, a batch and a single live frame (T = 1) all come through here, so they agree bit for bit. A row
-    is a chain of dependent multiplications, and a CPU that waits for each of them idles most of the time; so eight
-    rows are carried side by side. Where fewer are left, the others compute on what was there before, and nobody looks.
+    A whole episode, a batch, a relabelled replay and a single live frame (T = 1) all come through here, so
+    they agree bit for bit. A row is a chain of dependent multiplications, and a CPU that waits for each of
+    them idles most of the time; so eight rows are carried side by side, which changes no result and hides
+    the wait. Where fewer are left, the others compute on what was there before, and nobody looks.
 
     Returns False at the first eight rows with a cost that is NaN, infinite or negative; `state` is then as
     it was before them.
@@ -207,22 +217,39 @@ def _step(c: Any, P: Any, state: Any, C: Any, J: int, s: int) -> Any:
     p5, q5 = p4 + p, q4 + q
     p6, q6 = p5 + p, q5 + q
     p7, q7 = p6 + p, q6 + q
-    c7 = _better(c6, c7 * P[p7], C, q7)
-    c6 = _better(c5, c6 * P[p6], C, q6)
-    c5 = _better(c4, c5 * P[p5], C, q5)
-    c4 = _better(c3, c4 * P[p4], C, q4)
-    c3 = _better(c2, c3 * P[p3], C, q3)
-    c2 = _better(c1, c2 * P[p2], C, q2)
-    c1 = _better(c0, c1 * P[p1], C, q1)
-    c0 = _better(state[np.uintp(s)], c0 * P[p0], C, q0)
+    x = c7 * P[p7]
+    above = c6
+    c7 = above if above > x else x
+    C[q7] = c7
+    x = c6 * P[p6]
+    above = c5
+    c6 = above if above > x else x
+    C[q6] = c6
+    x = c5 * P[p5]
+    above = c4
+    c5 = above if above > x else x
+    C[q5] = c5
+    x = c4 * P[p4]
+    above = c3
+    c4 = above if above > x else x
+    C[q4] = c4
+    x = c3 * P[p3]
+    above = c2
+    c3 = above if above > x else x
+    C[q3] = c3
+    x = c2 * P[p2]
+    above = c1
+    c2 = above if above > x else x
+    C[q2] = c2
+    x = c1 * P[p1]
+    above = c0
+    c1 = above if above > x else x
+    C[q1] = c1
+    x = c0 * P[p0]
+    above = state[np.uintp(s)]
+    c0 = above if above > x else x
+    C[q0] = c0
     return (c0, c1, c2, c3, c4, c5, c6, c7)
-
-
-@kernel
-def _better(above: Any, now: Any, C: Any, place: Any) -> Any:
-    """C = max(C of the row above, C to the left times P), written to its place."""
-    C[place] = best = above if above > now else now
-    return best
 
 
 @reordering_kernel

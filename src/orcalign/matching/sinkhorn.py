@@ -12,23 +12,25 @@ from orcalign.matching.kernel import exp_nonpositive, kernel, reordering_kernel,
 
 @kernel
 def sinkhorn(
-    cost: Any, lo: Any, hi: Any, plan: Any, epsilon: Any, tolerance: float, max_sweeps: int, reach: float
+    cost: Any, lo: Any, hi: Any, epsilon: Any, tolerance: float, max_sweeps: int, reach: float, plan: Any
 ) -> Any:
     """Solve  min <plan, cost> - epsilon H(plan)  with row sums 1/T and column sums 1/J, plan = 0 off the band.
 
     The plan is u[t] K[t, j] v[j] with K = exp((f[t] + g[j] - cost[t, j]) / epsilon). A sweep sets u so that
-    the rows are right and then v so that the columns are, in one pass over K. The potentials f and g are needed
-    only where K would underflow or u and v leave exp(-reach)..exp(reach): then u and v are absorbed into them by
-    one sweep in the log domain, which cannot overflow, and K is computed anew.
+    the rows are right and then v so that the columns are; with rows read once per sweep, both are done in
+    one pass over K. The potentials f and g start at 0, and are needed only where K would underflow or u and
+    v leave exp(-reach)..exp(reach): then u and v are absorbed into them by one sweep in the log domain, which
+    cannot overflow, and K is computed anew. So it is as fast as plain scaling where that works, and as
+    robust as the log domain where it does not.
 
     Args:
         cost: [T, J].
         lo, hi: [T] the band, as of `band_limits`.
-        plan: [T, J] output.
         epsilon: above 0, in the dtype of cost.
         tolerance: sum over columns of |column sum - 1/J| at which to stop.
         max_sweeps: when to stop anyway.
         reach: largest |log u|, |log v| and range of cost / epsilon to be trusted to plain scaling.
+        plan: [T, J] output.
 
     Returns:
         (sweeps, error): sweeps done, and the sum of |column sum - 1/J|, rows being exact (or, stopped in a
@@ -37,8 +39,12 @@ def sinkhorn(
     T, J = cost.shape
     real = cost.dtype.type
     inverse = real(1) / epsilon
-    K = np.zeros((T, (hi - lo).max()), cost.dtype)
+    width = 0
+    for t in range(T):
+        width = max(width, hi[t] - lo[t])
+    K = np.zeros((T, width), cost.dtype)
     u, v = np.ones(T, cost.dtype), np.ones(J, cost.dtype)
+    columns = np.empty(J, cost.dtype)
     f, g = np.zeros(T, cost.dtype), np.zeros(J, cost.dtype)  # in units of epsilon
 
     lowest, highest = _range(cost, lo, hi)
@@ -55,7 +61,7 @@ def sinkhorn(
             break
         _fill_kernel(cost, lo, hi, inverse, f, g, K)
         v[:] = 1
-        error, sweeps, stable = _scale(K, lo, hi, u, v, tolerance, max_sweeps, sweeps, limit)
+        error, sweeps, stable = _scale(K, lo, hi, u, v, columns, tolerance, max_sweeps, sweeps, limit)
         if stable:
             break
         for j in range(J):
@@ -71,11 +77,19 @@ def sinkhorn(
 
 @kernel
 def _scale(
-    K: Any, lo: Any, hi: Any, u: Any, v: Any, tolerance: float, max_sweeps: int, sweeps: int, limit: float
+    K: Any,
+    lo: Any,
+    hi: Any,
+    u: Any,
+    v: Any,
+    columns: Any,
+    tolerance: float,
+    max_sweeps: int,
+    sweeps: int,
+    limit: float,
 ) -> Any:
     """Sweeps of plain scaling until done (True) or until u or v grow too large to be trusted (False)."""
     T, J = u.size, v.size
-    columns = np.empty(J, K.dtype)
     real = K.dtype.type
     row_sum, column_sum = real(1) / real(T), real(1) / real(J)
     smallest = real(1 / limit)
@@ -102,7 +116,7 @@ def _columns_only(cost: Any, lo: Any, hi: Any, inverse: Any, f: Any, g: Any, K: 
     u[:], v[:] = 1, 1
     error = 0.0
     for t in range(u.size):
-        error += abs(_sum(K, t, hi[t] - lo[t]) - K.dtype.type(1) / K.dtype.type(u.size))
+        error += abs(_dot(K, t, v, lo[t], hi[t]) - K.dtype.type(1) / K.dtype.type(u.size))
     return error
 
 
@@ -126,11 +140,12 @@ def _rows(K: Any, lo: Any, hi: Any, u: Any, v: Any, columns: Any, row_sum: Any, 
 
 
 @reordering_kernel
-def _sum(K: Any, t: int, width: int) -> Any:
-    """Row t of the plan that K is where u and v are 1, added up."""
+def _dot(K: Any, t: int, v: Any, lo: int, hi: int) -> Any:
+    """Sum of K[t, j] v[j] over the band of row t."""
     total = K.dtype.type(0)
-    for i in range(width):
-        total += K[t, i]
+    offset = np.uintp(lo)
+    for i in range(hi - lo):
+        total += K[t, i] * v[offset + np.uintp(i)]
     return total
 
 

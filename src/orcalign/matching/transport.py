@@ -55,20 +55,27 @@ def ot(
     Not causal: the plan needs the whole episode. It knows no order of frames.
 
     Args:
-        cost, lengths: as in `orca`.
+        cost: [T, J] or [B, T, J], finite, not negative.
         epsilon: weight of the entropy; the paper has 1 for Meta-world, its code 0.01, and 0 for Humanoid.
             0 is exact and uses POT's network simplex.
         normalise_rows: divide each row of the plan by its sum before the reward, as the authors' code does.
         tolerance: where to stop, as the sum of |column sum - 1/J|; None is 1e-9, or 1e-5 in float32.
         max_sweeps: where to stop anyway, with a `NotConvergedWarning`.
+        lengths: [B] rows of each episode, for a batch of unequal lengths.
 
     Returns:
         TransportMatch: reward [T] (never above 0), assignment [T, J] = plan, sweeps, marginal_error.
 
     Example:
         >>> import numpy as np
+        >>> match = ot(np.array([[0.0, 1.0], [1.0, 0.0]]), epsilon=0)
+        >>> match.assignment.tolist()
+        [[0.5, 0.0], [0.0, 0.5]]
         >>> ot(np.array([[0.0, 1.0], [1.0, 0.0]]), epsilon=0.1).assignment.round(3).tolist()
         [[0.5, 0.0], [0.0, 0.5]]
+
+    See also:
+        `even`, its limit for a large epsilon (rows normalised), in no time.
     """
     episodes = as_episodes(cost, lengths)
     J = episodes.cost.shape[2]
@@ -92,15 +99,24 @@ def temporal_ot(
 ) -> TransportMatch:
     """TemporalOT rewards: transport that may only match frames of about the same time.
 
-        plan and reward as in `ot`, with plan = 0 off the band
+        plan      = argmin <plan, cost> - epsilon * H(plan)   with row sums 1/T, column sums 1/J, 0 off the band
+        reward[t] = -sum_j plan[t, j] * cost[t, j]
 
     Only the band is stored and computed on. Not causal.
 
     Args:
+        cost: [T, J] or [B, T, J], finite, not negative.
         window: cells to both sides of the stretched diagonal, counted along the shorter axis. None is
             ceil(J / 10), the paper's for misaligned demos; for aligned ones it has 10.
+        epsilon: weight of the entropy; the paper has 1. 0 is exact and uses POT.
         band: "linear", always feasible, or "blocks", as the authors' code has it; see `band_limits`.
-        Others and Returns: as in `ot`; each episode of a batch has its own band.
+        normalise_rows: divide each row of the plan by its sum before the reward.
+        tolerance: where to stop, as the sum of |column sum - 1/J|; None is 1e-9, or 1e-5 in float32.
+        max_sweeps: where to stop anyway, with a `NotConvergedWarning`.
+        lengths: [B] rows of each episode, for a batch of unequal lengths; each has its own band.
+
+    Returns:
+        TransportMatch: reward [T] (never above 0), assignment [T, J] = plan, sweeps, marginal_error.
 
     Example:
         >>> import numpy as np
@@ -151,9 +167,26 @@ def _solve(
     else:
         # exp of twice this is finite, and so are products of u, K and v.
         reach = 40.0 if single else 300.0
-        settings = (episodes.dtype.type(epsilon), tolerance, max_sweeps, reach)
-        arguments = (episodes.cost, episodes.lengths, (lo, hi), settings, plan, sweeps, error)
-        for_chunks(B, 20 * B * T * J, _sinkhorn_episodes, *arguments)
+        real_epsilon = episodes.dtype.type(epsilon)
+
+        def work(start: int, stop: int) -> None:
+            _sinkhorn_episodes(
+                episodes.cost,
+                episodes.lengths,
+                lo,
+                hi,
+                real_epsilon,
+                tolerance,
+                max_sweeps,
+                reach,
+                plan,
+                sweeps,
+                error,
+                start,
+                stop,
+            )
+
+        for_chunks(B, 20 * B * T * J, work)
         worst = int(error.argmax())
         if not error[worst] <= tolerance:
             warnings.warn(
@@ -171,18 +204,23 @@ def _solve(
 def _sinkhorn_episodes(
     cost: Any,
     lengths: Any,
-    band: Any,
-    settings: Any,
+    lo: Any,
+    hi: Any,
+    epsilon: Any,
+    tolerance: float,
+    max_sweeps: int,
+    reach: float,
     plan: Any,
     sweeps: Any,
     error: Any,
     start: int,
     stop: int,
 ) -> None:
-    lo, hi = band
     for b in range(start, stop):
         T = lengths[b]
-        sweeps[b], error[b] = sinkhorn(cost[b, :T], lo[b, :T], hi[b, :T], plan[b], *settings)
+        sweeps[b], error[b] = sinkhorn(
+            cost[b, :T], lo[b, :T], hi[b, :T], epsilon, tolerance, max_sweeps, reach, plan[b]
+        )
 
 
 @kernel
