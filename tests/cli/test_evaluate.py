@@ -1,11 +1,7 @@
 """orcalign eval and report, and what the documentation says of a run."""
 
 import json
-import os
-import re
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -110,24 +106,6 @@ def test_report_of_a_run_that_has_just_begun(copied, capsys):
 
 
 DOCS = (Path(__file__).parents[2] / "docs" / "training.md").read_text()
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("k", range(4))
-def test_the_python_of_the_documentation_runs(k, finished, tmp_path):
-    blocks = re.findall(r"```python\n(.*?)```", DOCS, re.DOTALL)
-    assert len(blocks) == 4
-    if "stable_baselines3" in blocks[k]:
-        pytest.importorskip("stable_baselines3")
-    shutil.copytree(finished.path, tmp_path / "runs" / "mine")
-    (tmp_path / "block.py").write_text(blocks[k])
-    subprocess.run(
-        [sys.executable, "block.py"],
-        check=True,
-        cwd=tmp_path,
-        timeout=120,
-        env={**os.environ, "OMP_NUM_THREADS": "1"},
-    )
 
 
 def test_the_documented_presets_are_the_presets():

@@ -125,19 +125,21 @@ def test_a_guided_policy_acts_from_its_folder_as_in_its_evaluation(tmp_path):
 @pytest.mark.slow
 @pytest.mark.timeout(600)
 @pytest.mark.skipif(importlib.util.find_spec("ray") is None, reason="Ray is not installed")
-@pytest.mark.filterwarnings("ignore::ResourceWarning")
-@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 @pytest.mark.xdist_group("ray")
-def test_on_ray_collectors_it_is_the_same_run(whole, tmp_path, monkeypatch):
+def test_on_ray_collectors_it_is_the_same_run(whole, tmp_path):
+    """In a process of its own: Ray reads how to authenticate when it is imported, and other tests had it otherwise."""
     kind, run = whole
-    here = str(Path(__file__).parent.parent)
-    monkeypatch.setenv("PYTHONPATH", os.pathsep.join([here, os.environ.get("PYTHONPATH", "")]))
-    import ray
-
-    try:
-        assert_same(run, run_to_end(tmp_path / "run", tiny_config(kind), workers="ray:2"))
-    finally:
-        ray.shutdown()
+    tests = str(Path(__file__).parent.parent)
+    code = (
+        "import sys\nfrom pathlib import Path\nfrom training.small_runs import run_to_end\n"
+        "from training.test_protocol import tiny_config\n"
+        "run_to_end(Path(sys.argv[1]), tiny_config(sys.argv[2]), workers='ray:2')\n"
+    )
+    there = os.pathsep.join([tests, os.environ.get("PYTHONPATH", "")])
+    clean = {name: value for name, value in os.environ.items() if not name.startswith("RAY_")}
+    command = [sys.executable, "-c", code, tmp_path / "run", kind]
+    subprocess.run(command, timeout=300, check=True, env={**clean, "PYTHONPATH": there})
+    assert_same(run, RunFolder(tmp_path / "run"))
 
 
 def test_a_guide_needs_states(tmp_path):
