@@ -42,7 +42,7 @@ lint: $(VENV)/.ready ## ruff and the type checker
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
-test: setup lint ## Lint, doctests and tests, in at most 15 minutes on two cores
+test: setup lint ## Lint, doctests and tests, in at most 12 minutes on two cores
 	$(BIN)/pytest -m "not slow" -n 2
 
 test-slow: setup ## Fuzz, fault and soak tests
