@@ -8,6 +8,8 @@ floor(t J / T) to ceil((t+1) J / T) - 1, which makes feasibility a comparison of
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 import numpy as np
 import numpy.typing as npt
 
@@ -35,14 +37,8 @@ def band_limits(T: int, J: int, window: int | None = None, band: str = "linear")
     >>> lo.tolist(), hi.tolist()
     ([0, 0, 1, 1], [1, 1, 2, 2])
     """
-    require("band", band, BANDS)
-    width = _width(J, window)
-    if T >= J:
-        return _limits(T, J, width, band)
-    # Transposed: column j holds row t when lo[j] <= t < hi[j]; both rise with j, so these are counts.
-    lo, hi = _limits(J, T, width, band)
-    first, last = (np.searchsorted(ends, np.arange(T), side="right") for ends in (hi, lo))
-    return first.astype(np.int64), last.astype(np.int64)
+    lo, hi, _ = checked_band(T, J, window, band)
+    return lo.copy(), hi.copy()
 
 
 def band_mask(T: int, J: int, window: int | None = None, band: str = "linear") -> npt.NDArray[np.bool_]:
@@ -62,15 +58,28 @@ def window_that_fits(T: int, J: int, window: int | None = None, band: str = "lin
     7
     """
     width = _width(J, window)
-    while not is_feasible(*band_limits(T, J, width, band), J):
+    while not checked_band(T, J, width, band)[2]:
         width += 1
     return width
 
 
-def is_feasible(lo: IntArray, hi: IntArray, J: int) -> bool:
-    """Whether the in-order plan lies inside the band."""
-    t, T = np.arange(lo.size), lo.size
-    return bool((t * J // T >= lo).all() and (-(-(t + 1) * J // T) <= hi).all())
+def checked_band(T: int, J: int, window: int | None, band: str) -> tuple[IntArray, IntArray, bool]:
+    """The band of `band_limits`, read-only, and whether the in-order plan lies inside it."""
+    require("band", band, BANDS)
+    return _band(T, J, _width(J, window), band)
+
+
+@lru_cache(maxsize=256)
+def _band(T: int, J: int, width: int, band: str) -> tuple[IntArray, IntArray, bool]:
+    """Episodes of a run have few lengths: their bands are kept, which saves a tenth of a small TemporalOT."""
+    if T >= J:
+        lo, hi = _limits(T, J, width, band)
+    else:  # Transposed: column j holds row t when lo[j] <= t < hi[j]; both rise with j, so these are counts.
+        ends = _limits(J, T, width, band)
+        hi, lo = (np.searchsorted(end, np.arange(T), side="right").astype(np.int64) for end in ends)
+    lo.flags.writeable = hi.flags.writeable = False
+    t = np.arange(T)
+    return lo, hi, bool((t * J // T >= lo).all() and (-(-(t + 1) * J // T) <= hi).all())
 
 
 def _limits(T: int, J: int, width: int, band: str) -> tuple[IntArray, IntArray]:

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from orcalign.checks import require_count, require_number
-from orcalign.matching.band import band_limits, is_feasible, window_that_fits
+from orcalign.matching.band import checked_band, window_that_fits
 from orcalign.matching.kernel import kernel, reordering_kernel
 from orcalign.matching.match import Episodes, FloatArray, IntArray, Match, as_episodes, require_valid
 from orcalign.matching.sinkhorn import sinkhorn
@@ -130,8 +130,8 @@ def temporal_ot(
     J = episodes.cost.shape[2]
 
     def limits(T: int) -> tuple[IntArray, IntArray]:
-        lo, hi = band_limits(T, J, window, band)
-        if not is_feasible(lo, hi, J):
+        lo, hi, feasible = checked_band(T, J, window, band)
+        if not feasible:
             raise ValueError(
                 f"band {band!r} with window={window!r} leaves no plan with uniform marginals for T = {T} and "
                 f"J = {J}; window={window_that_fits(T, J, window, band)} would do, and so would band='linear'."
