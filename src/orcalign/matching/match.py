@@ -86,12 +86,11 @@ def as_episodes(cost: npt.ArrayLike, lengths: npt.ArrayLike | None = None) -> Ep
     block = array if batched else array[None]
     if not block.flags.c_contiguous:
         block = np.ascontiguousarray(block)
-    return Episodes(block, _as_lengths(lengths, block.shape[0], block.shape[1]), batched)
+    B, T, _ = block.shape
+    return Episodes(block, np.array([T] * B) if lengths is None else _as_lengths(lengths, B, T), batched)
 
 
-def _as_lengths(lengths: npt.ArrayLike | None, B: int, T: int) -> IntArray:
-    if lengths is None:
-        return np.array([T] * B)
+def _as_lengths(lengths: npt.ArrayLike, B: int, T: int) -> IntArray:
     array = np.asarray(lengths)
     if array.shape != (B,) or array.dtype.kind not in "iu":
         raise ValueError(
