@@ -11,7 +11,6 @@ Rounding the directions moves a cosine distance by some 1e-8; two engines of one
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from typing import Any, Protocol, final
 
@@ -20,16 +19,13 @@ import numpy.typing as npt
 
 from orcalign.encoders import Encoder, Progress
 from orcalign.encoders.protocol import Features, Frames
+from orcalign.matching.costs import BLOCK, between_directions, directions, half_squares
 from orcalign.matching.costs import distance as distance_named
-from orcalign.matching.kernel import kernel, reordering_kernel
 from orcalign.matching.match import FloatArray, as_float_array
-from orcalign.matching.threads import for_chunks
 from orcalign.video import Demo
 
 Frame = npt.NDArray[np.uint8]
 GRID = 2.0**26
-BLOCK = 256
-"""Rows at a time: bounds the memory that float64 copies of features take."""
 
 
 class Eye(Protocol):
@@ -88,8 +84,8 @@ class FrameCosts:
         self._demo = _features(demo_features, "demo_features")
         self.num_frames, self.dim = self._demo.shape
         if distance == "cosine":
-            self._demo = directions(self._demo)
-            self._half_squares = _half_squares(self._demo)
+            self._demo = directions(self._demo, GRID)
+            self._squares = half_squares(self._demo)
 
     def __call__(self, features: npt.ArrayLike) -> FloatArray:
         """Costs [T, J] of learner features [T, D]."""
@@ -104,7 +100,7 @@ class FrameCosts:
         for start in range(0, len(rows), step):
             block = rows[start : start + step]
             out[start : start + step] = (
-                self._cosine(directions(block)) if self.distance == "cosine" else self._far(block, self._demo)
+                self._cosine(directions(block, GRID)) if self.distance == "cosine" else self._far(block, self._demo)
             )
         return out
 
@@ -113,13 +109,7 @@ class FrameCosts:
         return self._cosine(self._demo) if self.distance == "cosine" else self(self._demo)
 
     def _cosine(self, unit: FloatArray) -> FloatArray:
-        squares = _half_squares(unit)
-        out: FloatArray = squares[:, None] + self._half_squares - unit @ self._demo.T
-        nowhere, demo_nowhere = squares == 0, self._half_squares == 0
-        if nowhere.any() or demo_nowhere.any():
-            out[nowhere[:, None] != demo_nowhere] = 1.0
-        np.clip(out, 0.0, 2.0, out=out)
-        return out
+        return between_directions(unit, self._demo, self._squares)
 
 
 @final
@@ -161,53 +151,6 @@ class FrameModel:
     def between(self, demo: int) -> FloatArray:
         """Costs [J, J] of a demo's frames to one another."""
         return self._costs[demo].between_demo_frames()
-
-
-def directions(features: FloatArray) -> FloatArray:
-    """Rows [T, D] scaled to length 1 and rounded to multiples of 2^-26; zero rows stay zero.
-
-    >>> directions(np.array([[3.0, 4.0]])).round(6).tolist()
-    [[0.6, 0.8]]
-    """
-    rows = np.ascontiguousarray(features)
-    out = np.empty(rows.shape)
-    for_chunks(len(rows), rows.size, lambda start, stop: _directions(rows, out, start, stop))
-    return out
-
-
-@kernel
-def _directions(features: Any, out: Any, start: int, stop: int) -> None:
-    """Row by row, and every row in the same way, however many there are."""
-    for t in range(start, stop):
-        row = features[t]
-        largest = 0.0
-        for value in row:
-            largest = max(largest, abs(np.float64(value)))
-        if largest == 0:
-            out[t] = 0
-            continue
-        # Scaled first, so that no square overflows.
-        _scale(row, largest, GRID / math.sqrt(_square_sum(row, largest)), out[t])
-
-
-@reordering_kernel
-def _square_sum(row: Any, largest: float) -> float:
-    total = 0.0
-    for value in row:
-        scaled = np.float64(value) / largest
-        total += scaled * scaled
-    return total
-
-
-@kernel
-def _scale(row: Any, largest: float, factor: float, out: Any) -> None:
-    for i in range(row.size):
-        out[i] = np.rint(np.float64(row[i]) / largest * factor) / GRID
-
-
-def _half_squares(unit: FloatArray) -> FloatArray:
-    squares: FloatArray = (unit * unit).sum(axis=-1) / 2
-    return squares
 
 
 def _features(values: npt.ArrayLike, name: str) -> FloatArray:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -9,10 +10,13 @@ import numpy as np
 import numpy.typing as npt
 
 from orcalign.checks import require, require_count
-from orcalign.matching.kernel import kernel
+from orcalign.matching.kernel import kernel, reordering_kernel
 from orcalign.matching.match import FloatArray, as_float_array, as_valid_episodes
+from orcalign.matching.threads import for_chunks
 
 DIRECTIONS = ("future", "past")
+BLOCK = 256
+"""Rows at a time: bounds the memory that float64 copies of features take."""
 
 
 def cosine(x: npt.ArrayLike, y: npt.ArrayLike) -> FloatArray:
@@ -32,12 +36,80 @@ def cosine(x: npt.ArrayLike, y: npt.ArrayLike) -> FloatArray:
     [[0.0, 1.0, 2.0, 1.0], [1.0, 1.0, 1.0, 0.0]]
     """
     a, b = _feature_pair(x, y)
-    (a_unit, a_zero), (b_unit, b_zero) = _unit(a), _unit(b)
-    distance = 1 - a_unit @ b_unit.T
-    # Rounding leaves products slightly outside [-1, 1]; nothing else can.
-    np.clip(distance, 0, 2, out=distance)
-    distance[a_zero[..., :, None] & b_zero] = 0
-    return distance
+    rows, demo = a.reshape(-1, a.shape[-1]), directions(b)
+    squares = half_squares(demo)
+    out = np.empty((len(rows), len(b)), np.result_type(a, b))
+    for start in range(0, len(rows), BLOCK):
+        out[start : start + BLOCK] = between_directions(directions(rows[start : start + BLOCK]), demo, squares)
+    return out.reshape(*a.shape[:-1], len(b))
+
+
+def half_squares(u: FloatArray) -> FloatArray:
+    """[T] of directions [T, D]: 1/2 |u|^2, which is 1/2 up to rounding, or 0."""
+    squares: FloatArray = (u * u).sum(axis=-1) / 2
+    return squares
+
+
+def between_directions(u: FloatArray, v: FloatArray, v_squares: FloatArray) -> FloatArray:
+    """Cosine distances [T, J] = 1/2 |u - v|^2 of directions [T, D] and [J, D], whose `half_squares` are known.
+
+    >>> between_directions(np.eye(2), np.array([[0.0, 1.0], [0.0, 0.0]]), np.array([0.5, 0.0])).tolist()
+    [[1.0, 1.0], [0.0, 1.0]]
+    """
+    squares = half_squares(u)
+    out: FloatArray = squares[:, None] + v_squares - u @ v.T
+    nowhere, other_nowhere = squares == 0, v_squares == 0
+    if nowhere.any() or other_nowhere.any():
+        out[nowhere[:, None] != other_nowhere] = 1.0
+    # Rounding leaves distances slightly outside; nothing else can.
+    np.clip(out, 0.0, 2.0, out=out)
+    return out
+
+
+def directions(features: FloatArray, grid: float = 0.0) -> FloatArray:
+    """Rows [T, D] scaled to length 1; with a grid, rounded to multiples of 1 / grid in float64. Zero rows stay zero.
+
+    >>> directions(np.array([[3.0, 4.0]])).round(6).tolist()
+    [[0.6, 0.8]]
+    """
+    rows = np.ascontiguousarray(features)
+    out = np.empty(rows.shape, np.float64 if grid else rows.dtype)
+    for_chunks(len(rows), rows.size, lambda start, stop: _directions(rows, out, grid, start, stop))
+    return out
+
+
+@kernel
+def _directions(features: Any, out: Any, grid: float, start: int, stop: int) -> None:
+    """Row by row, and every row in the same way, however many there are."""
+    for t in range(start, stop):
+        row = features[t]
+        largest = 0.0
+        for value in row:
+            largest = max(largest, abs(np.float64(value)))
+        if largest == 0:
+            out[t] = 0
+            continue
+        # Scaled first, so that no square overflows.
+        _scale(row, largest, (grid or 1.0) / math.sqrt(_square_sum(row, largest)), grid, out[t])
+
+
+@reordering_kernel
+def _square_sum(row: Any, largest: float) -> float:
+    total = 0.0
+    for value in row:
+        scaled = np.float64(value) / largest
+        total += scaled * scaled
+    return total
+
+
+@kernel
+def _scale(row: Any, largest: float, factor: float, grid: float, out: Any) -> None:
+    if grid == 0:
+        for i in range(row.size):
+            out[i] = np.float64(row[i]) / largest * factor
+    else:
+        for i in range(row.size):
+            out[i] = np.rint(np.float64(row[i]) / largest * factor) / grid
 
 
 def euclidean(x: npt.ArrayLike, y: npt.ArrayLike) -> FloatArray:
@@ -145,12 +217,3 @@ def as_features(values: npt.ArrayLike, name: str, ranks: tuple[int, ...] = (2,))
             f"{name}{list(where)} is {array[where]}; features must be finite, so check the frame or the encoder."
         )
     return array
-
-
-def _unit(x: FloatArray) -> tuple[FloatArray, npt.NDArray[np.bool_]]:
-    """Rows scaled to length 1, and which of them are zero; scaled first so that no square overflows."""
-    largest = np.abs(x).max(axis=-1, keepdims=True)
-    zero = largest == 0
-    scaled = x / np.where(zero, 1, largest)
-    norm = np.linalg.norm(scaled, axis=-1, keepdims=True)
-    return scaled / np.where(zero, 1, norm), zero[..., 0]
