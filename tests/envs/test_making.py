@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from dataclasses import replace
 
 import gymnasium
 import numpy as np
@@ -237,3 +238,10 @@ def test_the_camera_names_are_real():
     model = MetaworldEnv(find_task("door-close")).model
     names = {model.camera(k).name for k in range(model.ncam)}
     assert {TASKS[name].camera for name in PAPER_TASKS} <= names
+
+
+def test_a_task_may_leave_time_out_of_its_state():
+    spec = find_task("nav2d")
+    with_time, without = (make(replace(spec, time=time), render=None) for time in (True, False))
+    assert with_time.observation_space.shape[0] == without.observation_space.shape[0] + 1
+    assert (with_time.reset(seed=3)[0][:-1] == without.reset(seed=3)[0]).all()

@@ -87,6 +87,31 @@ def test_the_paper_preset_is_the_papers():
         224,
         "paper",
     )
+    assert (config.collect.updates, config.collect.in_flight) == ("step", 0)
+
+
+def test_the_papers_second_column_is_sacs():
+    config = config_of("door-close", "paper", settings={"agent.agent": "sac"})
+    agent, collect, evaluation = config.agent, config.collect, config.evaluation
+    assert (agent.learning_rate, agent.batch, agent.gamma, agent.target_smoothing) == (1e-3, 256, 0.99, 0.005)
+    assert (agent.hidden, agent.trunk, agent.n_step, config.steps) == (256, 0, 1, 2_000_000)
+    assert (collect.learning_starts, evaluation.eval_every, evaluation.eval_episodes) == (6000, 20_000, 8)
+    assert config_of("door-close", "laptop", settings={"agent.agent": "sac"}).agent.gamma == 0.95
+    given = config_of("door-close", "paper", settings={"agent.agent": "sac", "agent.gamma": 0.9})
+    assert given.agent.gamma == 0.9
+
+
+@pytest.mark.parametrize("own", [(), ("epsilon=0.5",)])
+@pytest.mark.parametrize(("recipe", "preset"), [("temporal_ot", "laptop"), ("orca", "paper")])
+def test_temporal_ot_has_the_papers_window_for_aligned_demos(own, recipe, preset):
+    settings = {"demo.demo_kind": "aligned", **({"reward.set": list(own)} if own else {})}
+    reward = config_of("door-close", preset, recipe, settings).reward
+    assert reward.video_settings("temporal_ot").of_matcher("temporal_ot")["window"] == 10
+    assert reward.set == (*own, "window=10")
+    settings["reward.set"] = ["window=3"]
+    assert config_of("door-close", preset, recipe, settings).reward.extra_settings() == {"window": 3}
+    settings = {"demo.demo_kind": "misaligned"}
+    assert "window" not in config_of("door-close", preset, recipe, settings).reward.extra_settings()
 
 
 @pytest.mark.parametrize(

@@ -30,7 +30,7 @@ def make(
         render: "fast" or "paper" for MuJoCo scenes; others draw in their one way. None for no pictures at all.
         seed: of the run; `reset()` without a seed plays its training episodes one after another.
         pixels: observe three stacked 84x84 frames, uint8 [9,84,84], in the place of the state, which is in
-            `info["state"]`. Without it a flat observation [D] gets the time and is [D + 1].
+            `info["state"]`. Without it a flat observation [D] gets the time, if the task has it, and is [D + 1].
         size: side of the frames in pixels; by default that of the render mode.
         camera: another camera than the task's.
 
@@ -49,7 +49,7 @@ def make(
     if spec.action_repeat > 1:
         env = ActionRepeat(env, spec.action_repeat)
     space = env.observation_space
-    if isinstance(space, Box) and len(space.shape) == 1 and space.dtype.kind == "f":
+    if spec.time and isinstance(space, Box) and len(space.shape) == 1 and space.dtype.kind == "f":
         env = TimeFraction(env, spec.agent_steps)
     if render is not None:
         env = with_frames(env, spec, render, size)

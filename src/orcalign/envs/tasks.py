@@ -47,6 +47,8 @@ class TaskSpec:
     """Frames of the aligned demo that make the misaligned one, as `orcalign.video.keep` reads them."""
     settings: tuple[tuple[str, str | int | float | bool], ...] = ()
     """Keyword arguments of the environment."""
+    time: bool = True
+    """Whether a flat observation also tells the share of the episode that is over, as the paper's Meta-world has it."""
 
     def __post_init__(self) -> None:
         for name in ("name", "env_id"):

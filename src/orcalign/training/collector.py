@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -44,6 +44,16 @@ class Order:
 
 
 @dataclass(frozen=True)
+class Live:
+    """How to act from a step on, of an episode that is learned from while it is played."""
+
+    weights: dict[str, npt.NDArray[Any]] | None
+    """Of the policy; None if they have not changed."""
+    noise: float
+    random: bool
+
+
+@dataclass(frozen=True)
 class World:
     """What the learner has to know of the environment."""
 
@@ -73,6 +83,8 @@ class Collector:
         )  # fmt: skip
         check_learner(self.env, reward, warn_other_task=True)
         self.world = describe(self.env, self._pixels, reward.guide_dim)
+        self.live: Callable[[int], Live] | None = None
+        """Asked before each step of a training episode, where one learns meanwhile."""
         self._policy = make_policy(config.agent, self.world.observation_shape, len(self.world.action_low))
         self._low = np.array(self.world.action_low, np.float32)
         self._high = np.array(self.world.action_high, np.float32)
@@ -93,6 +105,7 @@ class Collector:
         actions: list[npt.NDArray[np.float32]] = []
         frames, successes, env_rewards = [], [], []
         noise: npt.NDArray[np.floating[Any]] | None = None
+        spread, random = order.noise, order.random
         observation, info = self.env.reset(seed=order.seed)
         observations = [self._kept(observation)]
         states = [self._state(observation, info)]
@@ -101,14 +114,19 @@ class Collector:
         done = terminated = False
         while not done:
             t = len(actions)
-            if order.noise is not None and t % self.world.agent_steps == 0:
+            if self.live is not None and order.evaluation is None:
+                live = self.live(t)
+                spread, random = live.noise, live.random
+                if live.weights is not None:
+                    self._policy.load(live.weights)
+            if spread is not None and t % self.world.agent_steps == 0:
                 kind = self.config.collect.noise
-                noise = order.noise * episode_noise(kind, self.world.agent_steps, self._low.size, rng)
+                noise = episode_noise(kind, self.world.agent_steps, self._low.size, rng)
             with _clock(seconds, "simulate"):
-                if order.random:
+                if random:
                     action = rng.uniform(-1, 1, self._low.size).astype(np.float32)
                 else:
-                    now = None if noise is None else noise[t % self.world.agent_steps]
+                    now = None if noise is None or spread is None else spread * noise[t % self.world.agent_steps]
                     seen = observation if stream is None else np.append(observation, stream.guide)
                     action = self._policy.act(seen, now)
                 scaled = rescale(action, self._low, self._high)

@@ -20,6 +20,7 @@ DEMO_KINDS = ("misaligned", "aligned", *CATEGORIES, "mixed")
 LOOKS = ("whole", "square", "change", "object")
 POLICY_INPUTS = ("states", "pixels")
 NOISES = ("white", "pink")
+UPDATES = ("episode", "step")
 
 
 def _at_least(least: int, section: Any, *names: str) -> None:
@@ -92,6 +93,9 @@ class CollectConfig:
     """Agent steps before the first update."""
     updates_per_step: float = 0.5
     """Updates for each agent step."""
+    updates: str = "episode"
+    """When they are made: after each episode; or (step) while it is played, the policy acting with the weights of that
+    moment, as the paper does. Then the learner's own process plays, whatever the number of workers."""
     noise: str = "white"
     """Exploration noise: white (independent at every step) or pink (correlated in time: it goes somewhere)."""
     noise_start: float = 0.4
@@ -107,10 +111,16 @@ class CollectConfig:
         require("policy_input", self.policy_input, POLICY_INPUTS)
         check_render_choice(self.render)
         require("noise", self.noise, NOISES)
+        require("updates", self.updates, UPDATES)
         share_or_count("random_steps", self.random_steps)
         _at_least(0, self, "in_flight", "learning_starts", "noise_start", "noise_end")
         _at_least(1, self, "replay", "relabel_every")
         require("updates_per_step", self.updates_per_step, above=0)
+        if self.updates == "step" and self.in_flight:
+            raise ValueError(
+                f"in_flight is {self.in_flight} and updates is 'step': an episode that learns while it is played has no "
+                "other beside it; set in_flight to 0."
+            )
 
 
 @dataclass(frozen=True)

@@ -44,6 +44,7 @@ class Learner:
         self.steps = self.updates = 0
         self._began = (0, 0)
         """Steps and updates when the replay was last empty."""
+        self._losses: dict[str, list[Any]] = {}
         self._rng = np.random.default_rng([config.seed, 1])
 
     def take(self, episode: PlayedEpisode, digest: str) -> list[str] | None:
@@ -86,21 +87,26 @@ class Learner:
         guides = np.concatenate(self.reward.guide(episodes)) if self.reward.guide_dim else None
         return np.concatenate(self.reward.pay(episodes)), guides
 
-    def learn(self) -> dict[str, float]:
-        """The updates that are due; means of their losses."""
+    def learn(self, ahead: int = 0) -> int:
+        """The updates that are due, `ahead` steps into the episode that is being played; how many there were."""
         agent, collect = self.config.agent, self.config.collect
         since, before = self._began
-        waited = self.steps - since - collect.learning_starts
-        due = before + int(waited * collect.updates_per_step)
-        update_actor = self.steps >= self._actor_learns[self.reward.stage]
-        totals: dict[str, list[Any]] = {}
-        count = max(0, due - self.updates)
+        steps = self.steps + ahead
+        due = before + int((steps - since - collect.learning_starts) * collect.updates_per_step)
+        update_actor = steps >= self._actor_learns[self.reward.stage]
+        # While the first episode is played there is nothing to learn from.
+        count = max(0, due - self.updates) if self.kept else 0
         for _ in range(count):
             batch = self.replay.sample(self._rng, agent.batch, agent.n_step, agent.gamma, agent.bootstrap)
             for name, metric in self.agent.update(batch, update_actor).items():
-                totals.setdefault(name, []).append(metric)
+                self._losses.setdefault(name, []).append(metric)
         self.updates += count
-        means = {name: float(sum(values)) / len(values) for name, values in totals.items()}
+        return count
+
+    def losses(self) -> dict[str, float]:
+        """Means over the updates since this was last asked."""
+        means = {name: float(sum(values)) / len(values) for name, values in self._losses.items()}
+        self._losses.clear()
         for name, value in means.items():
             if not math.isfinite(value):
                 raise DivergedError(

@@ -8,7 +8,7 @@ from typing import Any, Protocol
 
 from orcalign.rewards.base import State
 from orcalign.training.checkpoint import Checkpoints, save_arrays, under
-from orcalign.training.collector import Order
+from orcalign.training.collector import Live, Order
 from orcalign.training.episode import EpisodeStore, PlayedEpisode, keep_shown, summarise
 from orcalign.training.learner import Learner, choose_device, limit_threads
 from orcalign.training.players import make_players
@@ -37,7 +37,7 @@ class Training:
         self.run, self.config, self._watchers = run, run.config, tuple(watchers)
         self._every = 60 * checkpoint_minutes
         limit_threads(self.config)
-        self.players, self.reward = make_players(run, workers)
+        self.players, self.reward = make_players(run, 0 if self.config.collect.updates == "step" else workers)
         try:
             world = self.players.world
             self.learner = Learner(self.config, world, self.reward, choose_device(device))
@@ -47,7 +47,9 @@ class Training:
             self._best: float | None = None
             self._first_needed: dict[int, int] = {}
             self._evaluated: list[PlayedEpisode] = []
-            self._waited = 0.0
+            self._waited = self._updating = 0.0
+            if self.config.collect.updates == "step":
+                self.players.act_live(self._act_live)
             position = self._restore()
             save_reward_state(run.path, self.reward)
             self.metrics = MetricsLog(run.metrics_file, position)
@@ -129,7 +131,8 @@ class Training:
             save_reward_state(self.run.path, reward)
         summary, numbers = reward.summary(episode.evidence), reward.numbers()
         took = time.perf_counter()
-        losses = learner.learn()
+        learner.learn()
+        losses = learner.losses()
         end = time.perf_counter()
         self._write(
             {
@@ -151,12 +154,20 @@ class Training:
                 "timing": {
                     **episode.seconds,
                     "keep": took - start,
-                    "update": end - took,
-                    "wait": waited,
+                    "update": end - took + self._updating,
+                    "wait": waited - self._updating,
                     "total": end - start + waited,
                 },
             }
         )
+        self._updating = 0.0
+
+    def _act_live(self, t: int) -> Live:
+        """Before step t of a training episode: learn what is due, and act with that."""
+        start = time.perf_counter()
+        weights = self.learner.agent.policy_weights() if self.learner.learn(t) else None
+        self._updating += time.perf_counter() - start
+        return Live(weights, *self.schedule.exploration(self.learner.steps + t))
 
     def _evaluate(self, order: Order, episode: PlayedEpisode, waited: float) -> None:
         self._evaluated.append(episode)

@@ -14,13 +14,13 @@ import signal
 import threading
 import traceback
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Any, cast
 
 from orcalign.rewards import Staged, load_reward
-from orcalign.training.collector import Collector, Order, World
+from orcalign.training.collector import Collector, Live, Order, World
 from orcalign.training.config import TrainConfig
 from orcalign.training.episode import PlayedEpisode
 from orcalign.training.run_folder import RunFolder
@@ -57,6 +57,10 @@ class Players:
         """The episode of the oldest order that is not handed over yet; waits for it."""
         episode: PlayedEpisode = self._under_way.popleft().answer()
         return episode
+
+    def act_live(self, live: Callable[[int], Live]) -> None:
+        """Before each step of a training episode `live` is asked how to act; for a collector in this process."""
+        self._lines[0].collector.live = live
 
     def close(self) -> None:
         """End the collectors; what they are playing is of no use to anybody."""

@@ -7,7 +7,7 @@ compare.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from orcalign.checks import require
@@ -31,6 +31,8 @@ class Preset:
     recipe: str
     """Of runs that name none."""
     settings: Plain
+    agents: Mapping[str, Plain] = field(default_factory=dict)
+    """What is otherwise for an agent that is not the preset's own."""
 
 
 PRESETS: dict[str, Preset] = {
@@ -66,6 +68,23 @@ PRESETS: dict[str, Preset] = {
             "agent.gamma": 0.9,
             "collect.render": "paper",
             "collect.in_flight": 0,
+            "collect.updates": "step",
+        },
+        # The second column of its table. Episodes are of Gymnasium's length there, one step of return, no trunk.
+        {
+            "sac": {
+                "steps": 2_000_000,
+                "agent.learning_rate": 1e-3,
+                "agent.batch": 256,
+                "agent.gamma": 0.99,
+                "agent.n_step": 1,
+                "agent.trunk": 0,
+                "collect.random_steps": 6000,
+                "collect.learning_starts": 6000,
+                "collect.updates_per_step": 1.0,
+                "evaluation.eval_every": 20_000,
+                "evaluation.eval_episodes": 8,
+            }
         },
     ),
 }
@@ -156,9 +175,12 @@ def plain_config(
         recipe = PRESETS[preset].recipe
     if recipe is not None:
         require("recipe", recipe, tuple(RECIPES))
-    plain = with_settings({"task": task, "recipe": recipe or ""}, PRESETS[preset].settings)
-    plain = with_settings(plain, find_suite(find_task(task).suite).defaults.get(preset, {}))
-    plain = with_settings(plain, {} if recipe is None else RECIPES[recipe].settings)
+    suited = find_suite(find_task(task).suite).defaults.get(preset, {})
+    rewarded = {} if recipe is None else RECIPES[recipe].settings
+    agent = {**suited, **rewarded, **given}.get("agent.agent", "")
+    plain: dict[str, Any] = {"task": task, "recipe": recipe or ""}
+    for settings in (PRESETS[preset].settings, PRESETS[preset].agents.get(agent, {}), suited, rewarded):
+        plain = with_settings(plain, settings)
     return _fitted(with_settings(plain, given), given, plain["encoder"]["encoder"])
 
 
@@ -174,6 +196,7 @@ def _fitted(plain: dict[str, Any], given: Plain, usual: str) -> dict[str, Any]:
         plain = with_settings(plain, {"encoder.encoder_size": None})
     aligned = demo.get("demo_kind", DemoConfig.demo_kind) == "aligned" and not demo.get("demo")
     transport = "temporal_ot" in (reward.get("matcher"), reward.get("pretrain"))
-    if aligned and transport and "reward.set" not in given:
-        plain = with_settings(plain, {"reward.set": [*reward.get("set", ()), ALIGNED_WINDOW]})
+    own = reward.get("set", ())
+    if aligned and transport and not any(one.startswith("window=") for one in own):
+        plain = with_settings(plain, {"reward.set": [*own, ALIGNED_WINDOW]})
     return plain

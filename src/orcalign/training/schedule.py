@@ -56,12 +56,16 @@ class Schedule:
     def _training(self, steps: int, weights: Weights, reward: State | None) -> Order:
         number = self.next_episode
         self.next_episode += 1
+        noise, random = self.exploration(steps)
+        return Order(number, train_seed(number, self._config.seed), weights, noise, random, reward=reward)
+
+    def exploration(self, steps: int) -> tuple[float, bool]:
+        """Standard deviation of the noise after so many agent steps, and whether actions are still random."""
         collect = self._config.collect
         # Where the policy says itself how far it strays, the noise only gives the direction.
         own = find_agent(self._config.agent.agent).own_spread
         noise = 1.0 if own else Ramp(collect.noise_start, collect.noise_end)(steps / self._config.steps)
-        seed = train_seed(number, self._config.seed)
-        return Order(number, seed, weights, noise, random=steps < self._random, reward=reward)
+        return noise, steps < self._random
 
     def _evaluation(self, steps: int, weights: Weights, reward: State | None) -> list[Order]:
         evaluation = self._config.evaluation
