@@ -90,5 +90,5 @@ def test_it_goes_on_where_it_was_stopped(tmp_path):
 
 
 def test_it_cannot_have_episodes_in_flight():
-    with pytest.raises(ValueError, match="in_flight is 1 and updates is 'step'.*set in_flight to 0"):
+    with pytest.raises(ValueError, match=r"in_flight is 1 and updates is 'step'.*set in_flight to 0"):
         stepwise(**{"collect.in_flight": 1})
