@@ -3,6 +3,7 @@
 import csv
 import html.parser
 import io
+import shutil
 
 import numpy as np
 import pytest
@@ -11,6 +12,7 @@ from matplotlib.figure import Figure
 from orcalign.experiments.cells import CellFolder
 from orcalign.experiments.planning import plan_study
 from orcalign.experiments.results import read_results
+from orcalign.experiments.results_file import load_results, save_results
 from orcalign.experiments.study import find_study
 from orcalign.experiments.table_formats import FORMATS
 from orcalign.experiments.tables import AVERAGE, make_table
@@ -53,11 +55,11 @@ def whole(tmp_path):
 def test_means_and_errors_by_hand(whole):
     table = make_table(read_results(PLAN, whole))
     cells = [c for c in PLAN.cells if (c.values["task"], c.values["recipe"]) == ("push", "orca")]
-    episodes = [value / EXPERT for cell in cells for value in returns_of(cell)]
+    runs = [np.mean(returns_of(cell)) / EXPERT for cell in cells]
     entry = table.entries["push", "orca"]
-    assert len(episodes) == 20
-    assert entry.mean == pytest.approx(np.mean(episodes))
-    assert entry.error == pytest.approx(np.std(episodes, ddof=1) / np.sqrt(20))
+    assert len(runs) == 2
+    assert entry.mean == pytest.approx(np.mean(runs))
+    assert entry.error == pytest.approx(abs(runs[0] - runs[1]) / 2), "over seeds, not over episodes"
     assert (entry.runs, entry.missing) == (2, 0)
     assert table.entries[AVERAGE, "orca"].runs == 6
     assert table.best("push") == {"orca_progress"}
@@ -75,7 +77,7 @@ def test_the_paper_stands_beside_ours(whole):
     assert ten.of_paper(AVERAGE, "ot") == [0.04, 0.01]
     assert table.of_paper("door-close", "orca_progress") is None
     text = FORMATS["md"](table)
-    assert "0.55 (0.01)<br>*0.88 (0.01)*" in text, text
+    assert "0.55 (0.00)<br>*0.88 (0.01)*" in text, text
     assert "Table 1, 1,000,000 steps, 3 seeds" in text
     assert "preset laptop, 50,000 agent steps, 2 seeds; 18 of 18 runs" in text
     # Another metric is not the paper's.
@@ -167,3 +169,27 @@ def test_curves_have_steps_below_each_lowest_panel(tmp_path):
     curves(figure, runs, make_table(runs), "normalised")
     shown = [axis.xaxis.get_tick_params()["labelbottom"] for axis in figure.axes if axis.get_visible()]
     assert shown == [False, False, True, True, True, True, True]
+
+
+def test_a_table_says_what_columns_do_not_share(whole, tmp_path):
+    runs = read_results(PLAN, whole)
+    text = FORMATS["md"](make_table(runs))
+    changed = "learning_rate 0.0003, gamma 0.95, action_penalty 0.01, look object, frame_size 192"
+    assert f"| differs in | {changed} | - | - |" in text
+    assert "Evaluation episodes a run: 10." in text
+    for form in ("latex", "html"):
+        assert "look object" in FORMATS[form](make_table(runs))
+    save_results(runs, tmp_path / "kept.json")
+    assert load_results(tmp_path / "kept.json").differs == runs.differs
+    two = read_results(plan_study(find_study("misaligned"), only={"recipe": ("orca_np", "ot")}), whole)
+    assert two.differs == {}, "these share all but the reward"
+    assert "differs in" not in FORMATS["md"](make_table(two))
+
+
+def test_an_average_with_holes_has_no_error(whole):
+    table = make_table(read_results(PLAN, whole))
+    assert table.entries[AVERAGE, "orca"].error is not None
+    cell = PLAN.cells[0]
+    shutil.rmtree(CellFolder(whole, cell.key).path)
+    entry = make_table(read_results(PLAN, whole)).entries[AVERAGE, cell.values["recipe"]]
+    assert (entry.error, entry.missing) == (None, 1)

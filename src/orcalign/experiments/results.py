@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -16,6 +17,7 @@ from orcalign.experiments.planning import Cell, Plan
 from orcalign.experiments.statistics import Scores
 from orcalign.experiments.study import Study, Values, check_only, parts
 from orcalign.training.config import DemoConfig
+from orcalign.training.config_mapping import to_mapping
 
 METRICS = {
     "normalised": "return, as a share of the expert's",
@@ -109,6 +111,9 @@ class StudyResults:
     only: Mapping[str, Sequence[str]] = field(default_factory=dict)
     from_file: bool = False
     """Then there are numbers, but no run folders."""
+    differs: Mapping[str, str] | None = None
+    """For each column what its learner, frames or collection have otherwise than most columns (see `differences`);
+    None in a file that does not say so."""
 
     @property
     def folder(self) -> Path:
@@ -149,7 +154,40 @@ def read_results(plan: Plan, out: Path) -> StudyResults:
     """
     budget = plan.budget
     cells = tuple(_read_cell(cell, out) for cell in plan.cells)
-    return StudyResults(plan.study, plan.preset, budget.steps, budget.seeds, cells, out, plan.only)
+    return StudyResults(
+        plan.study, plan.preset, budget.steps, budget.seeds, cells, out, plan.only, differs=differences(plan)
+    )
+
+
+def differences(plan: Plan) -> dict[str, str]:
+    """What columns do not share besides the reward, which is what they compare: each has what is not as in most.
+
+    >>> from orcalign.experiments import Study, plan_study
+    >>> study = Study("mine", "", {"recipe": ("ot", "dtw", "orca_progress"), "task": ("door-close",)})
+    >>> differences(plan_study(study))["orca_progress"]
+    'learning_rate 0.0003, gamma 0.95, action_penalty 0.01, look object, frame_size 192'
+    >>> differences(plan_study(study, only={"recipe": ("ot", "dtw")}))
+    {}
+    """
+    first = plan.cells[0].values
+    columns: dict[str, dict[str, Any]] = {}
+    for cell in plan.cells:
+        # Of one task, because suites have settings of their own.
+        if cell.values["task"] == first["task"]:
+            columns.setdefault(label(cell.values, plan.study.columns), _shared_settings(cell, plan.study))
+    names = dict.fromkeys(name for one in columns.values() for name in one)
+    usual = {name: Counter(str(one.get(name)) for one in columns.values()).most_common(1)[0][0] for name in names}
+    found = {
+        column: ", ".join(f"{name.partition('.')[2]} {one[name]}" for name in one if str(one[name]) != usual[name])
+        for column, one in columns.items()
+    }
+    return found if any(found.values()) else {}
+
+
+def _shared_settings(cell: Cell, study: Study) -> dict[str, Any]:
+    plain = to_mapping(cell.config)
+    flat = {f"{part}.{name}": value for part in ("agent", "encoder", "collect") for name, value in plain[part].items()}
+    return {name: value for name, value in flat.items() if name not in parts(study.columns)}
 
 
 def _read_cell(cell: Cell, out: Path) -> StudyCell:

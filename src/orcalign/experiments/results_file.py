@@ -61,6 +61,7 @@ def save_results(runs: StudyResults, path: Path) -> None:
         "steps": runs.steps,
         "seeds": runs.seeds,
         "only": {name: list(values) for name, values in runs.only.items()},
+        "differs": None if runs.differs is None else dict(runs.differs),
         "curve": list(CURVE),
     }
     lines = [f" {json.dumps(name)}: {json.dumps(value)}," for name, value in head.items()]
@@ -138,8 +139,11 @@ def load_results(path: Path) -> StudyResults:
             cells.append(_read_cell(entry, set(axes)))
         where = "the head"
         only = {name: tuple(entry) for name, entry in values["only"].items()}
+        said = values.get("differs")
+        differs = None if said is None else {str(name): str(text) for name, text in said.items()}
         found = StudyResults(
-            study, str(values["preset"]), int(values["steps"]), int(values["seeds"]), tuple(cells), path, only, True
+            study, str(values["preset"]), int(values["steps"]), int(values["seeds"]), tuple(cells), path, only, True,
+            differs,
         )  # fmt: skip
     except KeyError as error:
         _refuse(path, f"is damaged: {where} has no {error}")
@@ -248,7 +252,9 @@ def join_results(runs: StudyResults, others: Sequence[StudyResults]) -> StudyRes
         if all(name in one.only for one in others)
     }
     seeds = max(one.seeds for one in (runs, *others))
-    return replace(runs, cells=tuple(cells[key] for key in ordered), seeds=seeds, only=only)
+    said = [one.differs for one in (*others, runs)]
+    differs = None if None in said else {name: text for one in said if one for name, text in one.items()}
+    return replace(runs, cells=tuple(cells[key] for key in ordered), seeds=seeds, only=only, differs=differs)
 
 
 def _in_order(column: Sequence[str]) -> list[str]:

@@ -49,6 +49,13 @@ def aggregate_rows(table: StudyTable) -> list[tuple[str, list[str]]]:
     return [(name, [_interval(getattr(one, field, None)) for one in found]) for field, name in names.items()]
 
 
+def difference_row(table: StudyTable) -> list[tuple[str, list[str]]]:
+    """What the columns do not share besides the reward, as a row; none where they share all."""
+    if not table.differs:
+        return []
+    return [("differs in", [table.differs.get(column) or "-" for column in table.columns])]
+
+
 def about_aggregates(table: StudyTable) -> str:
     """What they are over."""
     return (
@@ -64,6 +71,7 @@ def markdown(table: StudyTable) -> str:
     for row in table.rows:
         name = f"**{row}**" if row == AVERAGE else row
         lines.append(f"| {name} | {' | '.join(row_cells(table, row, '**{}**', '*{}*', '<br>'))} |")
+    lines += [f"| {name} | {' | '.join(texts)} |" for name, texts in difference_row(table)]
     if table.aggregates:
         lines += ["", about_aggregates(table), "", *head]
         lines += [f"| {name} | {' | '.join(texts)} |" for name, texts in aggregate_rows(table)]
@@ -106,8 +114,8 @@ def latex(table: StudyTable) -> str:
         lines += [r"\midrule"] if row == AVERAGE else []
         cells = row_cells(table, row, r"\textbf{{{}}}", r"\textit{{{}}}", " ")
         lines.append(_line(row.translate(_LATEX), *cells))
-    lines += [r"\midrule"] if table.aggregates else []
-    for name, texts in aggregate_rows(table):
+    lines += [r"\midrule"] if table.aggregates or table.differs else []
+    for name, texts in (*difference_row(table), *aggregate_rows(table)):
         lines.append(_line(*(text.translate(_LATEX) for text in (name, *texts))))
     return "\n".join([*lines, r"\bottomrule", r"\end{tabular}", r"\end{table}"]) + "\n"
 
@@ -129,7 +137,8 @@ def page(table: StudyTable) -> str:
         return f"<table><tr>{head}</tr>{''.join(f'<tr>{line}</tr>' for line in lines)}</table>"
 
     parts = [f"<p>{html.escape(line)}</p>" for line in table.caption]
-    parts.append(grid((row, row_cells(table, row, "<b>{}</b>", "<i>{}</i>", "<br>")) for row in table.rows))
+    rows = [(row, row_cells(table, row, "<b>{}</b>", "<i>{}</i>", "<br>")) for row in table.rows]
+    parts.append(grid([*rows, *((name, list(map(html.escape, texts))) for name, texts in difference_row(table))]))
     if table.aggregates:
         parts.append(f"<p>{about_aggregates(table)}</p>{grid(aggregate_rows(table))}")
     title = html.escape(table.name)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from importlib import resources
@@ -11,7 +12,7 @@ from importlib import resources
 import numpy as np
 
 from orcalign.checks import require
-from orcalign.experiments.results import CHECKPOINTS, METRICS, StudyResults, label, score_matrices
+from orcalign.experiments.results import CHECKPOINTS, METRICS, StudyResults, label, score_matrices, setting
 from orcalign.experiments.statistics import (
     Interval,
     interquartile_mean,
@@ -57,7 +58,7 @@ class Entry:
 
     mean: float
     error: float | None
-    """Standard error over all evaluation episodes of all runs, as in the paper."""
+    """Standard error over runs, that is over seeds; None where there is one run, or the average has holes."""
     runs: int
     missing: int
     """Runs that the plan has and that are not done."""
@@ -89,6 +90,8 @@ class StudyTable:
     """Tasks (and settings) that the aggregates are over."""
     paper: PaperTable | None
     caption: tuple[str, ...]
+    differs: Mapping[str, str]
+    """By column, what besides the reward is otherwise than in most columns; empty where all is shared or unknown."""
 
     def best(self, row: str) -> set[str]:
         """The top column of a row, and those within its standard error."""
@@ -116,21 +119,17 @@ def make_table(runs: StudyResults, metric: str | None = None, checkpoint: str = 
     require("checkpoint", checkpoint, tuple(CHECKPOINTS))
     rows, columns = runs.labels(study.rows), runs.labels(study.columns)
     planned: Counter[tuple[str, str]] = Counter()
-    scored: dict[tuple[str, str], list[list[float]]] = {}
+    scored: dict[tuple[str, str], dict[tuple[str, str], float]] = {}
     for cell in runs.cells:
-        episodes = [] if cell.result is None else cell.result.episodes(metric, checkpoint)
+        score = None if cell.result is None else cell.result.score(metric, checkpoint)
+        run = cell.values.get("seed", "") + cell.values.get("demo_number", "")
         for row in (label(cell.values, study.rows), AVERAGE):
             place = row, label(cell.values, study.columns)
             planned[place] += 1
-            if episodes:
-                scored.setdefault(place, []).append(episodes)
+            if score is not None:
+                scored.setdefault(place, {})[setting(cell.values, study.columns), run] = score
     entries = {
-        place: Entry(
-            *mean_and_error([value for episodes in found for value in episodes]),
-            len(found),
-            planned[place] - len(found),
-        )
-        for place, found in scored.items()
+        place: Entry(*_over_runs(found), len(found), planned[place] - len(found)) for place, found in scored.items()
     }
     matrices, shared = score_matrices(runs.done, metric, study.columns, columns, checkpoint)
     first = next(iter(matrices), "")
@@ -147,8 +146,16 @@ def make_table(runs: StudyResults, metric: str | None = None, checkpoint: str = 
         paper = None
     return StudyTable(
         study.name, (*rows, AVERAGE), columns, tuple(map(heading, columns)), entries, aggregates, shared, paper,
-        _caption(runs, metric, checkpoint, paper),
+        _caption(runs, metric, checkpoint, paper), runs.differs or {},
     )  # fmt: skip
+
+
+def _over_runs(scores: Mapping[tuple[str, str], float]) -> tuple[float, float | None]:
+    """Mean, and its standard error over runs, each of which has all settings; `scores` are by setting and run."""
+    settings, numbers = ({key[k] for key in scores} for k in (0, 1))
+    if len(scores) < len(settings) * len(numbers):
+        return float(np.mean([*scores.values()])), None
+    return mean_and_error([float(np.mean([scores[one, run] for one in settings])) for run in sorted(numbers)])
 
 
 def heading(column: str) -> str:
@@ -170,11 +177,18 @@ def _caption(runs: StudyResults, metric: str, checkpoint: str, paper: PaperTable
     versions = sorted({result.versions["orcalign"] for result in results})
     hours = sum(result.seconds for result in results) / 3600
     lines = [
-        f"{runs.study.summary}: {METRICS[metric]}, mean (standard error over all evaluation episodes).",
+        f"{runs.study.summary}: {METRICS[metric]}, mean (standard error over seeds, where there are several).",
         f"Ours: preset {runs.preset}, {runs.steps:,} agent steps, {len(seeds)} "
         f"seed{'' if len(seeds) == 1 else 's'}; {len(results)} of {len(runs.cells)} runs are done"
         + (f", {hours:.1f} hours of training, orcalign {', '.join(versions)}." if results else "."),
     ]
+    counts = sorted({len(result.episodes(metric, checkpoint)) for result in results} - {0})
+    if counts:
+        lines.append(
+            f"Evaluation episodes a run: {' to '.join(str(n) for n in dict.fromkeys((counts[0], counts[-1])))}."
+        )
+    if runs.differs is None and len(runs.labels(runs.study.columns)) > 1:
+        lines.append("The file does not say what else than the reward differs between columns.")
     if checkpoint != "last":
         lines.append(f"Shown is {CHECKPOINTS[checkpoint]}.")
     if paper is not None:

@@ -118,8 +118,8 @@ class CollectConfig:
         require("updates_per_step", self.updates_per_step, above=0)
         if self.updates == "step" and self.in_flight:
             raise ValueError(
-                f"in_flight is {self.in_flight} and updates is 'step': an episode that is learned from meanwhile has no "
-                "other beside it; set in_flight to 0."
+                f"in_flight is {self.in_flight} and updates is 'step': an episode that is learned from meanwhile "
+                "has no other beside it; set in_flight to 0."
             )
 
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from orcalign.experiments.results import CHECKPOINTS, METRICS, STATES, StudyCell, StudyResults
-from orcalign.experiments.table_formats import about_aggregates, aggregate_rows, row_cells
+from orcalign.experiments.table_formats import about_aggregates, aggregate_rows, difference_row, row_cells
 from orcalign.experiments.tables import AVERAGE, StudyTable, heading, make_table, paper_budget
 from orcalign.report.explainer.document import safe
 from orcalign.report.study.films import link_to, state_words
@@ -41,7 +41,7 @@ def tables(runs: StudyResults, metric: str) -> str:
     budgets += "" if paper is None else f" In italics the paper's: {paper_budget(paper)}."
     return (
         '<section aria-labelledby="tables-title"><h2 id="tables-title">Results</h2>'
-        f'<p class="note">{safe(METRICS[metric].capitalize())}: mean (standard error over all evaluation episodes). '
+        f'<p class="note">{safe(METRICS[metric].capitalize())}: mean (standard error over seeds, if several). '
         "Bold: the best of a row, and all within its standard error. 2/3: one run of three is missing.</p>"
         f'<p class="note">{safe(budgets)}</p>'
         f'<div class="tables">{"".join(parts)}</div></section>'
@@ -54,6 +54,8 @@ def _table(runs: StudyResults, table: StudyTable, checkpoint: str) -> str:
         cells = row_cells(table, row, "<b>{}</b>", "<i>paper {}</i>", " ")
         kind = ' class="average"' if row == AVERAGE else ""
         rows.append(_row([safe(row), *cells], [runs.study.rows, *table.headings], kind))
+    for name, texts in difference_row(table):
+        rows.append(_row([safe(name), *map(safe, texts)], [runs.study.rows, *table.headings]))
     below = ""
     if table.aggregates and table.shared > 1:
         lines = "".join(
