@@ -46,8 +46,9 @@ def test_eval_measures_with_the_reward_that_training_ended_with(copied):
     main(["eval", str(copied.path), "--episodes", "2"])
     numbers = json.loads((copied.path / "eval" / "last.json").read_text())
     *_, last = copied.records("evaluation")
-    for name in ("each", "reward", "progress", "coverage"):
-        assert numbers[name] == last[name], name
+    assert (numbers["episodes"], numbers["measured"], last["measured"]) == (2, 1, 1 + 5)
+    for name in ("reward", "progress", "coverage"):
+        assert numbers["each"][name] == last["each"][name][:1] == [numbers[name]], name
     evidence, _ = read_shown(copied.path / "evaluations" / "0000000180.npz")[0]
     ended, began = copied.reward(), load_reward(copied.path)
     for name, value in ended.summary(evidence).items():

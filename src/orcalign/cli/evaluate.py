@@ -26,7 +26,8 @@ def evaluate(
         run: Folder of a run of `orcalign train`.
         episodes: How many; the first ones are those of the evaluations during training.
         policy: last, or best (by what the reward says of the evaluations; of a video, ordered coverage).
-        video: Write a video of every episode.
+        video: Write a video of every episode; without, only as many are drawn, and measured by the reward, as the run
+            shows of its evaluations. Return and success need no pictures.
         out: Folder for the numbers and videos; left out, RUN/eval.
     """
     from orcalign.checks import require
@@ -53,8 +54,10 @@ def evaluate(
     collector = make_collector(folder.config, folder.path)
     weights, guide = policy_parts(arrays, about)
     played = []
+    drawn = episodes if video else folder.config.evaluation.eval_shown
     for k in track(range(episodes), "playing", console=Console(stderr=True), transient=True):
-        order = Order(k, eval_seed(k), weights, show=video, evaluation=about["step"], reward=guide)
+        seed, step = eval_seed(k), about["step"]
+        order = Order(k, seed, weights, show=video, observe=k < drawn, evaluation=step, reward=guide)
         episode = collector.play(order)
         if video and episode.frames is not None:
             write_mp4(where / f"{policy}-{k}.mp4", episode.frames, FPS)
@@ -66,10 +69,11 @@ def evaluate(
     table = Table("episode", title=f"{folder.config.task}: {policy} policy, after {about['step']:,} steps")
     for heading in ("return", "success at the end", *record["each"]):
         table.add_column(heading, justify="right")
+    measured = iter(zip(*record["each"].values(), strict=True))
     for k, total in enumerate(record["returns"]):
         done = "yes" if record["successes"][k] else "no"
-        followed = (f"{values[k]:.2f}" for values in record["each"].values())
-        table.add_row(str(k), str(total), done, *followed)
+        followed = next(measured) if played[k].observed else ()
+        table.add_row(str(k), str(total), done, *(f"{value:.2f}" for value in followed))
     console = Console()
     console.print(table)
     normalised = record["normalised"]
@@ -78,4 +82,8 @@ def evaluate(
         f"return {record['return']:.1f}{expert}; success at the end {record['success_rate']:.0%}",
         highlight=False,
     )
+    if 0 < record["measured"] < episodes:
+        console.print(
+            f"{', '.join(record['each'])}: of the {record['measured']} episodes that were drawn", highlight=False
+        )
     console.print(f"numbers: {numbers}", soft_wrap=True, highlight=False)

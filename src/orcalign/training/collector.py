@@ -37,6 +37,9 @@ class Order:
     """Random actions, and no policy."""
     show: bool = False
     """Hand over the frames, too."""
+    observe: bool = True
+    """Let the reward see the episode. Success and returns are the environment's: who asks for no more has no pictures
+    drawn for it, other than those that the policy acts by."""
     evaluation: int | None = None
     """Agent steps after which it evaluates; None if it is training."""
     reward: State | None = None
@@ -94,13 +97,15 @@ class Collector:
         seconds = dict.fromkeys(("simulate", "render", "observe"), 0.0)
         self._policy.load(order.weights)
         need = self.reward.need
-        draw = order.show or need.draws(order.number)
         stream: Stream | None = None
         if self.world.guide_dim:
             # As the reward is when the order is given.
             if order.reward is not None:
                 self.reward.load_state(order.reward)
             stream = self.reward.stream()
+        # Pictures are what observing costs: a reward that has none to wait for sees every episode.
+        observe = order.observe or order.show or not need.frames
+        draw = order.show or ((observe or stream is not None) and need.draws(order.number))
         rng = np.random.default_rng([self.config.seed, order.seed])
         actions: list[npt.NDArray[np.float32]] = []
         frames, successes, env_rewards = [], [], []
@@ -144,15 +149,16 @@ class Collector:
                 with _clock(seconds, "observe"):
                     stream.push(frames[-1] if draw else None, states[-1], action)
         pictures = np.stack(frames) if frames else None
-        with _clock(seconds, "observe"):
-            evidence = self.reward.observe(
-                Rollout(
-                    len(actions),
-                    pictures if need.draws(order.number) else None,
-                    np.stack(states) if need.states else None,
-                    np.stack(actions) if need.actions else None,
-                )
+        evidence: dict[str, npt.NDArray[Any]] = {}
+        if observe:
+            rollout = Rollout(
+                len(actions),
+                pictures if need.draws(order.number) else None,
+                np.stack(states) if need.states else None,
+                np.stack(actions) if need.actions else None,
             )
+            with _clock(seconds, "observe"):
+                evidence = self.reward.observe(rollout)
         return PlayedEpisode(
             order.number,
             order.seed,
@@ -164,6 +170,7 @@ class Collector:
             Evidence(len(actions), evidence),
             pictures if order.show else None,
             seconds,
+            observe,
         )
 
     def close(self) -> None:

@@ -130,12 +130,12 @@ class EvaluationConfig:
     eval_every: int = 10_000
     """Agent steps between evaluations; there is one before the first step and one after the last, too."""
     eval_episodes: int = 10
-    """Episodes of each."""
+    """Episodes of each: return and success are theirs. They need no pictures."""
     eval_shown: int = 2
-    """Of these, how many are kept as videos."""
+    """Of these, how many are drawn and kept as videos."""
     eval_choosing: int = 5
-    """More episodes, on seeds of their own: the best checkpoint is the one that covers the video best there. With 0 it
-    is chosen by the episodes that are reported."""
+    """More episodes, on seeds of their own, which are drawn: the best checkpoint is the one that covers the video best
+    there. With 0 it is chosen by the episodes that are reported, which are then drawn, all of them."""
 
     def __post_init__(self) -> None:
         _at_least(1, self, "eval_every", "eval_episodes")

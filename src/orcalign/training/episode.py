@@ -7,6 +7,7 @@ import io
 import json
 import os
 import zipfile
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -51,6 +52,8 @@ class PlayedEpisode:
     """[T, H, W, 3] Of shown evaluation episodes; never stored with the episode."""
     seconds: dict[str, float] = field(default_factory=dict)
     """Where the time went; not stored either, so that a file depends on the seed alone."""
+    observed: bool = True
+    """Whether the reward has seen it: if not, there is no evidence. A stored episode always was."""
 
     def __len__(self) -> int:
         return len(self.actions)
@@ -141,12 +144,18 @@ def known_expert_return(task: str) -> float | None:
         return None
 
 
-def summarise(episodes: list[PlayedEpisode], reward: Reward, task: str) -> dict[str, Any]:
-    """What an evaluation says: the task tells how a return is counted, the reward how the demo is followed."""
+def summarise(
+    episodes: list[PlayedEpisode], reward: Reward, task: str, others: Sequence[PlayedEpisode] = ()
+) -> dict[str, Any]:
+    """What an evaluation says: the task tells how a return is counted, the reward how the demo is followed.
+
+    Return and success are those of ``episodes``, all of them; what the reward says is the mean of those that it has
+    observed, among the ``others``, too: ``measured`` is their number, and ``each`` has an entry for each of them.
+    """
     expert = known_expert_return(task)
     returns = [episode_return(task, episode.success) for episode in episodes]
-    summaries = [reward.summary(episode.evidence) for episode in episodes]
-    each = {name: [one[name] for one in summaries] for name in summaries[0]}
+    summaries = [reward.summary(episode.evidence) for episode in (*episodes, *others) if episode.observed]
+    each = {name: [one[name] for one in summaries] for name in (summaries[0] if summaries else ())}
     mean = float(np.mean(returns))
     return {
         "episodes": len(episodes),
@@ -155,6 +164,7 @@ def summarise(episodes: list[PlayedEpisode], reward: Reward, task: str) -> dict[
         "success_rate": float(np.mean([episode.success[-1] for episode in episodes])),
         "any_success_rate": float(np.mean([episode.success.any() for episode in episodes])),
         "env_return": float(np.mean([episode.env_rewards.sum() for episode in episodes])),
+        "measured": len(summaries),
         **{name: float(np.mean(values)) for name, values in each.items()},
         "returns": returns,
         "successes": [bool(episode.success[-1]) for episode in episodes],

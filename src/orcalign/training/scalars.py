@@ -10,7 +10,7 @@ from typing import Any
 
 FOLDERS = {"episode": "train", "evaluation": "eval"}
 """Kind of record to the folder of its tags."""
-LEFT_OUT = ("kind", "step", "episode", "episodes")
+LEFT_OUT = ("kind", "step", "episode", "episodes", "measured")
 FLUSH_SECONDS = 20.0
 
 

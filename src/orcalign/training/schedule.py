@@ -21,7 +21,7 @@ from orcalign.training.config import TrainConfig
 Weights = dict[str, Any]
 GUIDE = "reward/"
 """Before the names of what guides the policy of an order."""
-PLAIN = ("number", "seed", "noise", "random", "show", "evaluation")
+PLAIN = ("number", "seed", "noise", "random", "show", "observe", "evaluation")
 """What of an order a checkpoint keeps as it is."""
 
 
@@ -73,8 +73,11 @@ class Schedule:
         seeds = [eval_seed(k) for k in range(reported)]
         seeds += [choosing_seed(k) for k in range(evaluation.eval_choosing)]
         shown = min(reported, evaluation.eval_shown)
+        # Of an episode that is neither shown nor to choose by, only return and success are reported.
+        seen = [k < shown or k >= reported or len(seeds) == reported for k in range(len(seeds))]
         return [
-            Order(k, seed, weights, show=k < shown, evaluation=steps, reward=reward) for k, seed in enumerate(seeds)
+            Order(k, seed, weights, show=k < shown, observe=seen[k], evaluation=steps, reward=reward)
+            for k, seed in enumerate(seeds)
         ]
 
     def state(self) -> tuple[dict[str, Any], dict[str, Any]]:

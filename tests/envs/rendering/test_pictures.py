@@ -11,9 +11,9 @@ from orcalign.envs.rendering.fast import FastRenderer
 
 def drawn_whole(renderer):
     """The fast picture without the kept background: everything drawn together."""
-    renderer._layers.see_through = True
+    renderer._layers.mixed = True
     picture = renderer.render()
-    renderer._layers.see_through = False
+    renderer._layers.mixed = False
     return picture
 
 
@@ -51,7 +51,7 @@ def test_each_picture_is_an_array_of_its_own(mode):
     assert np.array_equal(first, kept)
 
 
-@pytest.mark.parametrize("task", ["door-close", "stick-push"])
+@pytest.mark.parametrize("task", ["door-close", "stick-push", "window-open"])
 def test_background_and_front_together_are_the_whole_scene(task):
     env = metaworld(task).unwrapped
     renderer = make_renderer(env.model, env.data, CAMERAS[task], flip=True)
@@ -72,6 +72,55 @@ def test_static_background_is_drawn_once(monkeypatch):
         mujoco.mj_step(model, data)
         renderer.render()
     assert len(drawn) == 6
+
+
+def test_glass_is_drawn_when_it_moves_and_never_the_whole_scene(monkeypatch):
+    """A window slides: background once, what moves at each picture, glass where it has another place."""
+    env = metaworld("window-open").unwrapped
+    env.reset()
+    renderer = make_renderer(env.model, env.data, CAMERAS["window-open"], flip=True)
+    drawn = []
+    update = renderer._update
+    monkeypatch.setattr(renderer, "_update", lambda options: (drawn.append(options), update(options)))
+    for _ in range(4):
+        renderer.render()
+    names = {id(getattr(renderer, f"_{name}")): name for name in ("all", "still", "moving", "panes")}
+    assert [names[id(one)] for one in drawn] == ["moving", "still", "panes", *["moving"] * 4]
+    drawn.clear()
+    closed = renderer.render()
+    env.data.joint("window_slide").qpos[0] = 0.1
+    mujoco.mj_forward(env.model, env.data)
+    opened = renderer.render()
+    assert [names[id(one)] for one in drawn] == ["moving", "moving", "panes", "moving"]
+    assert (difference(closed, opened) > 20).sum() > 20
+
+
+@pytest.mark.parametrize("where", ["before what moves", "behind it"])
+def test_glass_before_and_behind_what_moves(where):
+    """As OpenGL blends everything together; there must be some to see."""
+    place = -1 if where == "before what moves" else 1
+    pane = f'<geom name="pane" type="box" pos="0 {place} 0.6" size="0.6 0.01 0.4" rgba="0.1 0.2 0.9 0.2"/>'
+    model, data = room(ROOM.replace("</worldbody>", pane + "</worldbody>"))
+    renderer = make_renderer(model, data, "front")
+    for _ in range(4):
+        mujoco.mj_step(model, data, 10)
+        mujoco.mj_forward(model, data)
+        layered = renderer.render()
+        assert (difference(layered, drawn_whole(renderer)) > 3).sum() <= 3
+    model.geom("pane").rgba[3] = 0
+    assert (difference(layered, renderer.render()) > 10).sum() > 100
+
+
+def test_panes_that_differ_are_drawn_with_the_whole_scene():
+    extra = "".join(
+        f'<geom type="box" pos="{x} -0.5 0.6" size="0.2 0.01 0.2" rgba="0.1 0.2 0.9 {alpha}"/>'
+        for x, alpha in ((-0.3, 0.2), (0.3, 0.6))
+    )
+    model, data = room(ROOM.replace("</worldbody>", extra + "</worldbody>"))
+    renderer = make_renderer(model, data, "front")
+    picture = renderer.render()
+    assert (renderer._layers.mixed, renderer._layers.glass) == (True, None)
+    assert (difference(picture, make_renderer(*room(), "front").render()) > 20).sum() > 100
 
 
 CHANGES = {

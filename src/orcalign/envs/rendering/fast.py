@@ -8,8 +8,8 @@ import numpy as np
 import numpy.typing as npt
 
 from orcalign.envs.rendering.decimate import decimated
-from orcalign.envs.rendering.layers import MOVING, STATIC, Layers, compose, shrink
-from orcalign.envs.rendering.paper import Frame, FrameRenderer
+from orcalign.envs.rendering.layers import GLASS, MOVING, STATIC, Layers, compose, glaze, shrink
+from orcalign.envs.rendering.paper import Depth, Frame, FrameRenderer
 
 if TYPE_CHECKING:
     import mujoco
@@ -36,10 +36,14 @@ class FastRenderer(FrameRenderer):
         self._scene.flags[mujoco.mjtRndFlag.mjRND_SHADOW] = 0
         self._scene.flags[mujoco.mjtRndFlag.mjRND_REFLECTION] = 0
         self._sky = int(mujoco.mjtRndFlag.mjRND_SKYBOX)
-        self._all, self._still, self._moving = (_options(shown) for shown in ((STATIC, MOVING), (STATIC,), (MOVING,)))
+        everything = (STATIC, MOVING, GLASS)
+        self._all, *layers = (_options(shown) for shown in (everything, (STATIC,), (MOVING,), (GLASS,)))
+        self._still, self._moving, self._panes = layers
         self._depth = np.empty(self._rgb.shape[:2], np.float32)
         self._background, self._far = np.empty_like(self._rgb), np.empty_like(self._depth)
+        self._glazed = self._background
         self._behind = np.empty((size, size, 3), np.uint8)
+        self._glass, self._pane = np.empty_like(self._rgb), np.empty_like(self._depth)
         self._view: npt.NDArray[np.float64] | None = None
         self._kept = self._restless = False
 
@@ -50,23 +54,41 @@ class FastRenderer(FrameRenderer):
         changed |= self._view_changed()
         self._kept &= not changed
         # Where everything moves (a camera on a body) a background would be drawn for one picture only.
-        whole = self._layers.see_through or (changed and self._restless)
+        whole = self._layers.mixed or (changed and self._restless)
         self._restless = changed
         if whole:
             self._update(self._all)
             self._draw(self._rgb)
             return shrink(self._rgb, FINE, self._flip)
+        glass = self._layers.glass
+        if not self._kept or (glass is not None and self._layers.glass_moved):
+            self._draw_behind(glass)
+            self._kept = True
+            self._update(self._moving)
+        self._draw_alone(self._rgb, self._depth)
+        if glass is not None:
+            glaze(self._rgb, self._depth, self._glass, self._pane, glass)
+        return compose(self._rgb, self._depth, self._glazed, self._far, self._behind, FINE, self._flip)
+
+    def _draw_behind(self, glass: float | None) -> None:
+        """The background, unless it is there, and glass before it; where panes overlap, the nearest is seen."""
         if not self._kept:
             self._update(self._still)
             self._draw(self._background, self._far)
-            self._behind = shrink(self._background, FINE, self._flip)
-            self._kept = True
-            self._update(self._moving)
+        self._glazed = self._background
+        if glass is not None:
+            self._update(self._panes)
+            for pane in self._scene.geoms[: self._scene.ngeom]:
+                pane.rgba[3] = 1
+            self._draw_alone(self._glass, self._pane)
+            self._glazed = self._background.copy()
+            glaze(self._glazed, self._far, self._glass, self._pane, glass)
+        self._behind = shrink(self._glazed, FINE, self._flip)
+
+    def _draw_alone(self, rgb: Frame, depth: Depth) -> None:
         self._scene.flags[self._sky] = 0
-        self._draw(self._rgb, self._depth)
+        self._draw(rgb, depth)
         self._scene.flags[self._sky] = 1
-        back = self._background, self._far, self._behind
-        return compose(self._rgb, self._depth, *back, FINE, self._flip)
 
     def _view_changed(self) -> bool:
         eye = self._scene.camera[0]

@@ -1,8 +1,8 @@
-"""Which parts of a scene stand still, drawn once and kept as a background with its depth; and what moves before it."""
+"""Which parts of a scene stand still, drawn once and kept as a background with its depth; what moves; what is glass."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -13,7 +13,10 @@ from orcalign.matching.kernel import kernel
 if TYPE_CHECKING:
     import mujoco
 
-STATIC, MOVING, HIDDEN = 0, 1, 5
+STATIC, MOVING, GLASS, HIDDEN = 0, 1, 2, 5
+
+_PLAIN = np.array([0.5, 0.5, 0.5, 1], np.float32)
+"""Colour of what has none of its own: MuJoCo takes the material's then."""
 
 # What a picture depends on in the physics model, apart from poses: environments rewrite these at reset.
 LOOKS = (
@@ -26,12 +29,12 @@ LOOKS = (
 
 
 class Layers:
-    """Sorts a render-only copy's geoms and sites into the background and what moves in front of it.
+    """Sorts a render-only copy's geoms and sites into the background, what moves in front of it, and glass.
 
     `lean` is a copy of `model` with the same sizes. `update` brings its looks up to date and says whether the
     background has to be drawn anew. Something on a body that cannot move may still be moved by the environment
     (Meta-world places objects through ``model.body_pos``); what moves in two pictures running counts as moving
-    from then on.
+    from then on. What can be seen through is drawn by itself, as if it was solid, and blended over the rest.
 
     >>> import copy, mujoco
     >>> model = mujoco.MjModel.from_xml_string(
@@ -51,14 +54,17 @@ class Layers:
 
     def __init__(self, model: mujoco.MjModel, lean: mujoco.MjModel) -> None:
         self.model, self.lean = model, lean
-        self.see_through = False
+        self.glass: float | None = None
+        """What glass takes away of what is behind it, from 0 to 1; None where there is no glass."""
+        self.mixed = False
+        """Whether panes differ in that, and none is in a layer: then only a picture of everything is right."""
+        self.glass_moved = False
+        """Whether glass is not where it was at the update before."""
         self._looks = [(getattr(model, name), getattr(lean, name)) for name in LOOKS]
         movable = _movable(model)
-        for kind in ("geom", "site"):
-            moving = movable[getattr(model, f"{kind}_bodyid")]
-            given, group = getattr(model, f"{kind}_group"), getattr(lean, f"{kind}_group")
-            # MuJoCo draws groups 0 to 2 unless told otherwise, and so does Meta-world.
-            group[:] = np.where(given > 2, HIDDEN, np.where(moving, MOVING, STATIC))
+        moving = movable[self._both(model, "bodyid")]
+        # MuJoCo draws groups 0 to 2 unless told otherwise, and so does Meta-world.
+        self._groups = np.where(self._both(model, "group") > 2, HIDDEN, np.where(moving, MOVING, STATIC))
         self._poses: npt.NDArray[np.float64] | None = None
         self._moved_last = np.zeros(model.ngeom + model.nsite, bool)
         self._lights: npt.NDArray[np.float64] | None = None
@@ -71,7 +77,7 @@ class Layers:
                 kept[:] = now
                 changed = True
         if changed or self._poses is None:
-            self.see_through = self._any_see_through()
+            self._find_glass()
         lights = np.concatenate([data.light_xpos.ravel(), data.light_xdir.ravel()])
         changed |= self._lights is None or not np.array_equal(lights, self._lights)
         self._lights = lights
@@ -86,20 +92,32 @@ class Layers:
             return True
         moved = (poses != self._poses).any(axis=1)
         self._poses = poses
-        moved &= np.concatenate([self.lean.geom_group, self.lean.site_group]) == STATIC
+        group = self._both(self.lean, "group")
+        self.glass_moved = bool((moved & (group == GLASS)).any())
+        moved &= group == STATIC
         restless, self._moved_last = moved & self._moved_last, moved
-        self.lean.geom_group[restless[: self.model.ngeom]] = MOVING
-        self.lean.site_group[restless[self.model.ngeom :]] = MOVING
+        if restless.any():
+            self._groups[restless] = MOVING
+            self._find_glass()
         return bool(moved.any())
 
-    def _any_see_through(self) -> bool:
-        group, material, alpha = (
-            np.concatenate([getattr(self.lean, f"{kind}_{what}") for kind in ("geom", "site")])
-            for what in ("group", "matid", "rgba")
-        )
+    def _find_glass(self) -> None:
+        material, colour = self._both(self.lean, "matid"), self._both(self.lean, "rgba")
+        own = (material < 0) | (colour != _PLAIN).any(axis=1)
         # The last row stands for what has no material, number -1.
-        solid = np.append(self.lean.mat_rgba[:, 3], 1.0)[material] >= 1
-        return bool(((group != HIDDEN) & ((alpha[:, 3] > 0) & (alpha[:, 3] < 1) | ~solid)).any())
+        alpha = np.where(own, colour[:, 3], np.append(self.lean.mat_rgba[:, 3], 1.0)[material])
+        glass = (self._groups != HIDDEN) & (alpha > 0) & (alpha < 1)
+        shares = np.unique(alpha[glass])
+        # OpenGL blends the front of a pane and its back.
+        self.glass = 1 - (1 - float(shares[0])) ** 2 if len(shares) == 1 else None
+        self.mixed = len(shares) > 1
+        group = np.where(glass, GLASS, self._groups)
+        self.lean.geom_group[:], self.lean.site_group[:] = np.split(group, [self.model.ngeom])
+
+    @staticmethod
+    def _both(model: mujoco.MjModel, what: str) -> npt.NDArray[Any]:
+        """Something of all geoms, then of all sites."""
+        return np.concatenate([getattr(model, f"{kind}_{what}") for kind in ("geom", "site")])
 
 
 def _movable(model: mujoco.MjModel) -> npt.NDArray[np.bool_]:
@@ -108,6 +126,25 @@ def _movable(model: mujoco.MjModel) -> npt.NDArray[np.bool_]:
     for body in range(1, model.nbody):
         movable[body] |= model.body_mocapid[body] >= 0 or movable[model.body_parentid[body]]
     return movable
+
+
+@kernel
+def glaze(picture: Frame, depth: Depth, glass: Frame, pane: Depth, share: float) -> None:
+    """Blend glass over the samples [S,S,3] of a picture that are behind it, by ``share`` of the glass.
+
+    >>> picture, glass = np.zeros((1, 2, 3), np.uint8), np.full((1, 2, 3), 200, np.uint8)
+    >>> glaze(picture, np.array([[0.5, 0.5]], "f"), glass, np.array([[0.4, 0.6]], "f"), 0.25)
+    >>> picture[..., 0].tolist()
+    [[50, 0]]
+    """
+    takes = np.uint32(round(256 * share))
+    leaves = np.uint32(256) - takes
+    for i in range(len(picture)):
+        for j in range(len(picture)):
+            if pane[i, j] < depth[i, j]:
+                for channel in range(3):
+                    blended = leaves * picture[i, j, channel] + takes * glass[i, j, channel] + np.uint32(128)
+                    picture[i, j, channel] = blended >> np.uint32(8)
 
 
 @kernel
