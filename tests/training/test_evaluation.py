@@ -77,3 +77,19 @@ def test_a_reward_without_pictures_measures_every_episode(tmp_path):
 def test_reported_and_choosing_seeds_never_meet():
     reported, choosing = ({seed(k) for k in range(20_000)} for seed in (eval_seed, choosing_seed))
     assert not reported & choosing
+
+
+def test_the_last_evaluation_has_episodes_enough_to_compare(tmp_path):
+    evaluation = config("door-close").evaluation
+    assert (evaluation.reported(last=False), evaluation.reported(last=True)) == (10, 50)
+    given = config("door-close", settings={"evaluation.eval_episodes": 4}).evaluation
+    assert given.reported(last=True) == 4
+    assert config("door-close", "paper").evaluation.reported(last=True) == 10
+    small = small_config(steps=90)
+    small = replace(small, evaluation=replace(small.evaluation, eval_every=60, eval_last=7))
+    records = list(run_to_end(tmp_path / "run", small).records("evaluation"))
+    assert [(one["step"], one["episodes"], len(one["returns"])) for one in records] == [
+        (0, 3, 3),
+        (60, 3, 3),
+        (90, 7, 7),
+    ]

@@ -131,6 +131,8 @@ class EvaluationConfig:
     """Agent steps between evaluations; there is one before the first step and one after the last, too."""
     eval_episodes: int = 10
     """Episodes of each: return and success are theirs. They need no pictures."""
+    eval_last: int | None = None
+    """Episodes of the last evaluation, which tables report: ten are too few to compare. Left out, as many as before."""
     eval_shown: int = 2
     """Of these, how many are drawn and kept as videos."""
     eval_choosing: int = 5
@@ -138,8 +140,12 @@ class EvaluationConfig:
     there. With 0 it is chosen by the episodes that are reported, which are then drawn, all of them."""
 
     def __post_init__(self) -> None:
-        _at_least(1, self, "eval_every", "eval_episodes")
+        _at_least(1, self, "eval_every", "eval_episodes", *(() if self.eval_last is None else ("eval_last",)))
         _at_least(0, self, "eval_shown", "eval_choosing")
+
+    def reported(self, last: bool) -> int:
+        """Episodes of the last evaluation, or of another, that are reported."""
+        return self.eval_last if last and self.eval_last is not None else self.eval_episodes
 
 
 @dataclass(frozen=True)

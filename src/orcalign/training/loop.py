@@ -177,7 +177,7 @@ class Training:
         start, step, reward = time.perf_counter(), order.evaluation, self.reward
         assert step is not None
         played, self._evaluated = self._evaluated, []
-        reported = self.config.evaluation.eval_episodes
+        reported = self.config.evaluation.reported(last=step >= self.config.steps)
         episodes, choosing = played[:reported], played[reported:]
         record = summarise(episodes, reward, self.config.task, choosing)
         # By what the reward says, never by true success: a user's own task reports none.

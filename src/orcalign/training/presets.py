@@ -53,6 +53,7 @@ PRESETS: dict[str, Preset] = {
             "collect.noise": "pink",
             "collect.noise_end": 0.1,
             "evaluation.eval_every": 5000,
+            "evaluation.eval_last": 50,
         },
     ),
     # As in the paper and its protocol.
@@ -190,6 +191,8 @@ def _fitted(plain: dict[str, Any], given: Plain, usual: str) -> dict[str, Any]:
     look, side = plain["encoder"].get("look", EncoderConfig.look), collect.get("frame_size")
     if look != EncoderConfig.look and side is not None and "collect.frame_size" not in given:
         plain = with_settings(plain, {"collect.frame_size": max(side, OBJECT_FRAMES)})
+    if "evaluation.eval_episodes" in given and "evaluation.eval_last" not in given:
+        plain = with_settings(plain, {"evaluation.eval_last": None})
     named = plain["encoder"].get("encoder", EncoderConfig.encoder)
     if "encoder.encoder" in given and "encoder.encoder_size" not in given and named != usual:
         # The preset's side is for the preset's encoder; another one has its own.

@@ -69,7 +69,7 @@ class Schedule:
 
     def _evaluation(self, steps: int, weights: Weights, reward: State | None) -> list[Order]:
         evaluation = self._config.evaluation
-        reported = evaluation.eval_episodes
+        reported = evaluation.reported(last=steps >= self._config.steps)
         seeds = [eval_seed(k) for k in range(reported)]
         seeds += [choosing_seed(k) for k in range(evaluation.eval_choosing)]
         shown = min(reported, evaluation.eval_shown)
