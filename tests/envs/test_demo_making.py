@@ -20,7 +20,7 @@ def test_a_demo_is_an_expert_episode():
     assert demo.extra["env_seed"] == seed
     episode = rollout_expert("door-close", seed, render="fast")
     assert np.array_equal(demo.frames, episode.frames)
-    assert demo.extra["expert_return"] == episode.total
+    assert demo.extra["return"] == episode.total
     assert demo.extra["first_success"] == episode.success.argmax()
 
 

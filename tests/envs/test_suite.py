@@ -130,7 +130,7 @@ def test_a_third_suite_is_played_and_filmed(lamps):
     demo, notes = make_demo("lamp", misaligned=True)
     assert (len(demo), demo.task, demo.render, notes) == (4, "lamp", "unknown", ())
     assert demo.source.startswith("poses of lamp, episode 0")
-    assert demo.extra["expert_return"] == rollout_expert("lamp").total == 0.125
+    assert demo.extra["return"] == rollout_expert("lamp").total == 0.125
     with pytest.raises(ValueError, match="no scripted expert for 'lamp'; record a video"):
         find_suite("lamps").expert(find_task("lamp"), env)
 
