@@ -49,6 +49,8 @@ class Suite(abc.ABC):
     """What else it knows by name besides its table, such as "a registered Gymnasium id"."""
     demonstrator: str = "scripted expert"
     """Who is seen in a demo that `record` makes."""
+    all_scripted: bool = False
+    """Whether each of its tasks has a scripted expert, whose return is measured where it is not stored."""
     upside_down: tuple[str, ...] = ()
     """Cameras that hang head down."""
     defaults: Mapping[str, Mapping[str, Any]] = {}

@@ -168,7 +168,7 @@ class Training:
         played, self._evaluated = self._evaluated, []
         reported = self.config.evaluation.eval_episodes
         episodes, choosing = played[:reported], played[reported:]
-        record = summarise(episodes, reward, self.config.task)
+        record = summarise(episodes, reward, self.config.task, self.run.facts.get("expert_return"))
         # By what the reward says, never by true success: a user's own task reports none.
         chosen = [reward.summary(one.evidence)[reward.criterion] for one in choosing or episodes]
         score = sum(chosen) / len(chosen)

@@ -44,7 +44,7 @@ def start_run(
     return RunFolder.create(
         out, config, demos, describe_reward(config), scenes(config) if len(demos) == 1 else None,
         command=command, task=config.task, demo_hash=demo_hash(demos),
-        expert_return=known_expert_return(config.task),
+        expert_return=known_expert_return(config.task, tell),
     )  # fmt: skip
 
 

@@ -71,6 +71,7 @@ class Metaworld(Suite):
 
     name = "metaworld"
     others = "any other Meta-world v3 task"
+    all_scripted = True
     upside_down = ("corner", "corner2", "corner3")
 
     @cached_property
