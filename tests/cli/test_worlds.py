@@ -55,14 +55,50 @@ def test_several_demos_with_random_warps(tmp_path):
         "--out",
         tmp_path / "set",
         "--count",
-        2,
+        4,
         "--random-warp",
         "mixed",
         "--seed",
         3,
     )
-    first, second = Demo.load(tmp_path / "set" / "0"), Demo.load(tmp_path / "set" / "1")
-    assert first.sha256 != second.sha256
+    four = [Demo.load(tmp_path / "set" / str(k)) for k in range(4)]
+    assert len({demo.sha256 for demo in four}) == 4
+    assert {demo.extra["demo_number"] for demo in four} == {3}
+
+
+def test_a_demo_tells_its_success(tmp_path, capsys):
+    for end, said in (("hold", "4 of 19 frames, the last one too"), ("script", "0 of 19 frames, not the last one")):
+        out = tmp_path / end
+        run("demo", "make", "lever-pull", "--misaligned", "--size", 48, "--demo-end", end, "--out", out)
+        manifest = json.loads((out / "manifest.json").read_text())
+        assert len(manifest["success"]) == 19
+        assert manifest["success"][-1] == (end == "hold")
+        capsys.readouterr()
+        run("demo", "info", out)
+        assert f"success {said}" in capsys.readouterr().out
+        run("demo", "lint", out, "--pixels-only")
+        text = capsys.readouterr().out
+        assert f"success: {said}" in text
+        assert ("ends-without-success" in text) == (end == "script")
+
+
+def test_a_demo_that_was_cut_says_so(tmp_path, capsys, monkeypatch):
+    from orcalign.envs.metaworld import holding
+
+    # Without another ending than the script's, the lever slips off the hand.
+    monkeypatch.setattr(holding, "ENDINGS", (None,))
+    run("demo", "make", "lever-pull", "--size", 48, "--out", tmp_path / "demo")
+    demo = Demo.load(tmp_path / "demo")
+    last = len(demo) - 1
+    assert (demo.success[-1], demo.original_length) == (True, 88)
+    assert f"success is lost after frame {last} of episode 0" in " ".join(capsys.readouterr().err.split())
+
+
+def test_demos_as_drawn(tmp_path):
+    from orcalign.envs import demo_seed
+
+    run("demo", "make", "nav2d", "--demo-order", "drawn", "--seed", 5, "--out", tmp_path / "demo")
+    assert Demo.load(tmp_path / "demo").extra["env_seed"] == demo_seed(5)
 
 
 @pytest.mark.parametrize(

@@ -14,6 +14,7 @@ from orcalign.envs import (
     measure_expert_returns,
 )
 from orcalign.envs.expert_returns import load_expert_returns, store_expert_returns
+from orcalign.training.episode import known_expert_return
 
 # Counted by hand-written code on other seeds; lever-pull is 8 there because its expert did not rest after success.
 ELSEWHERE = {
@@ -44,7 +45,7 @@ def test_resting_keeps_the_lever_up():
     assert expert_return("lever-pull") > 16, "without resting it is 8"
 
 
-@pytest.mark.parametrize("name", ["door-close", "nav2d", "drawer-open"])
+@pytest.mark.parametrize("name", ["door-close", "nav2d", "drawer-open", "lever-pull"])
 def test_measuring_again_gives_what_is_stored(name):
     measured = measure_expert_returns([name], seeds=2)["tasks"][name]["returns"]
     stored = load_expert_returns()["tasks"][name]["returns"][:2]
@@ -58,6 +59,16 @@ def test_measuring_all_again_gives_what_is_stored():
     record, stored = measure_expert_returns(names), load_expert_returns()
     for name in names:
         assert record["tasks"][name]["mean"] == pytest.approx(stored["tasks"][name]["mean"], abs=2)
+
+
+def test_any_task_with_a_script_is_measured_at_first_use():
+    told = []
+    first = known_expert_return("reach", told.append)
+    assert first == measure_expert_returns(["reach"])["tasks"]["reach"]["mean"] > 0
+    assert known_expert_return("reach", told.append) == first
+    assert told == ["reach: measuring what the expert earns in ten episodes, which is not stored for this task"]
+    assert known_expert_return("door-close", told.append) == expert_return("door-close")
+    assert len(told) == 1
 
 
 def test_progress_is_told():

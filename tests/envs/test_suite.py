@@ -3,6 +3,7 @@
 import re
 import sys
 import types
+from dataclasses import replace
 from pathlib import Path
 
 import gymnasium
@@ -130,9 +131,54 @@ def test_a_third_suite_is_played_and_filmed(lamps):
     demo, notes = make_demo("lamp", misaligned=True)
     assert (len(demo), demo.task, demo.render, notes) == (4, "lamp", "unknown", ())
     assert demo.source.startswith("poses of lamp, episode 0")
-    assert demo.extra["expert_return"] == rollout_expert("lamp").total == 0.125
+    assert demo.extra["return"] == rollout_expert("lamp").total == 0.125
     with pytest.raises(ValueError, match="no scripted expert for 'lamp'; record a video"):
         find_suite("lamps").expert(find_task("lamp"), env)
+
+
+class FadingLamps(Lamps):
+    """Bright enough in some steps only."""
+
+    def record(self, spec, seed, render, size):
+        episode = super().record(spec, seed, render, size)
+        return replace(episode, success=np.isin(np.arange(len(episode)), self.bright))
+
+
+@pytest.mark.parametrize(
+    ("bright", "settings", "indices"),
+    [
+        ((4, 5, 6), {}, (0, 1, 2, 3, 4, 5, 6)),
+        ((4, 5, 6), {"misaligned": True}, (1, 3, 5)),
+        ((2,), {"misaligned": True}, None),
+        ((4, 5, 6), {"end": "script"}, (0, 1, 2, 3, 4, 5, 6, 7)),
+    ],
+)
+def test_a_demo_ends_at_its_last_success(lamps, monkeypatch, bright, settings, indices):
+    monkeypatch.setattr(FadingLamps, "bright", bright, raising=False)
+    monkeypatch.setattr(sys.modules["lamps_of_a_user"], "Fading", FadingLamps, raising=False)
+    monkeypatch.setitem(SUITES, "lamps", "lamps_of_a_user:Fading")
+    if indices is None:
+        # Success comes and goes between the frames that are kept: in every episode.
+        with pytest.raises(ValueError, match="in none of the episodes 0 to 9 of 'lamp'"):
+            make_demo("lamp", **settings)
+        return
+    demo, notes = make_demo("lamp", **settings)
+    assert demo.indices == indices
+    clipped = settings.get("end") != "script"
+    assert demo.success[-1] == clipped
+    said = f"success is lost after frame 6 of episode 0, so the demo ends with its frame {indices[-1]}"
+    assert [note.partition(",")[0] for note in notes] == ([said.partition(",")[0]] if clipped else [])
+    assert not clipped or said in notes[0]
+
+
+@pytest.mark.parametrize("warp", ["fast-low", "slow-high"])
+def test_random_warps_end_at_the_last_success(lamps, monkeypatch, warp):
+    monkeypatch.setattr(FadingLamps, "bright", (17,), raising=False)
+    monkeypatch.setattr(sys.modules["lamps_of_a_user"], "Fading", FadingLamps, raising=False)
+    monkeypatch.setitem(SUITES, "lamps", "lamps_of_a_user:Fading")
+    demo, notes = make_demo("lamp-20", random_warp=warp)
+    assert demo.indices[-1] == 17, "one step of success is less than a tenth, and cuts nothing"
+    assert "success is lost after frame 17" in notes[0]
 
 
 def test_a_third_suite_need_not_be_measured(lamps):

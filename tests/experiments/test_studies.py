@@ -16,6 +16,7 @@ from orcalign.experiments.study import AXES, STUDIES, Budget, Study, find_study,
 from orcalign.experiments.tables import paper_table
 from orcalign.training.config_mapping import to_mapping
 from orcalign.training.presets import RECIPES, config
+from orcalign.training.start import find_demos
 
 TRAINING = [name for name in STUDIES if find_study(name).kind == "training"]
 ROOT = Path(__file__).parents[2]
@@ -101,6 +102,24 @@ def test_every_recipe_pools_several_demos_in_its_own_way():
         assert cell.config.demo.demos == int(cell.values["demos"].removesuffix("-mixed"))
 
 
+def test_random_misalignment_is_trained_on_all_of_one_demo():
+    for preset in ("laptop", "paper"):
+        cells = plan_study(find_study("varying-misalignment"), preset).cells
+        assert len(cells) == 3 * 4 * 3 * 3
+        assert {cell.config.demo.demo_seed for cell in cells} == {0}
+        for cell in cells:
+            assert cell.config.demo.demo_variant == cell.config.seed == int(cell.values["demo_variant"])
+        assert len({cell.key for cell in cells}) == len(cells)
+
+
+def test_four_demos_of_different_speeds_are_another_draw_for_each_seed():
+    study = Study("one", "", {"task": ("nav2d",), "recipe": ("orca_np",), "demos": ("4-mixed",)})
+    cells = plan_study(study, seeds=6).cells
+    drawn = [find_demos(cell.config)[0] for cell in cells]
+    assert len({tuple(demo.indices for demo in four) for four in drawn}) > 3
+    assert {demo.extra["env_seed"] for four in drawn for demo in four} == {drawn[0][0].extra["env_seed"]}
+
+
 def test_every_axis_changes_the_run():
     values = {
         "task": ("nav2d", "nav2d-order"),
@@ -109,6 +128,7 @@ def test_every_axis_changes_the_run():
         "demo_kind": ("misaligned", "aligned"),
         "demos": ("1", "2"),
         "demo_number": ("0", "1"),
+        "demo_variant": ("0", "1"),
         "seed": ("0", "1"),
     }
     assert set(values) == set(AXES)

@@ -69,6 +69,9 @@ def test_a_section_may_be_of_a_class_that_it_names(monkeypatch):
 
 def test_the_paper_preset_is_the_papers():
     config = config_of("door-close", "paper")
+    assert (config.demo.demo_end, config.demo.demo_order) == ("script", "drawn")
+    laptop = config_of("door-close").demo
+    assert (laptop.demo_end, laptop.demo_order) == ("hold", "central")
     assert (config.agent.batch, config.agent.hidden, config.agent.learning_rate) == (512, 256, 1e-4)
     assert config.agent.gamma == 0.9
     assert (config.agent.n_step, config.agent.target_smoothing, config.agent.bootstrap) == (

@@ -6,6 +6,7 @@ import shutil
 import signal
 import subprocess
 import sys
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -66,6 +67,20 @@ class TestRoundTrip:
             demo.save(tmp_path / name)
         for file in ("demo.mp4", "frames.npz", "manifest.json"):
             assert (tmp_path / "a" / file).read_bytes() == (tmp_path / "b" / file).read_bytes()
+
+    def test_success_goes_with_the_frames(self, demo, tmp_path):
+        assert demo.success is None
+        known = replace(demo, success=np.arange(12) > 7)
+        warped = known.warp(keep("0-4,8,11", 12))
+        assert warped.success == (False,) * 5 + (True, True)
+        assert warped.sha256 == demo.warp(keep("0-4,8,11", 12)).sha256, "what a reward depends on is as it was"
+        warped.save(tmp_path / "demo")
+        manifest = json.loads((tmp_path / "demo" / "manifest.json").read_text(encoding="utf-8"))
+        assert manifest["success"] == [False] * 5 + [True] * 2
+        assert Demo.load(tmp_path / "demo").success == warped.success
+        del manifest["success"]
+        (tmp_path / "demo" / "manifest.json").write_text(json.dumps(manifest), encoding="utf-8")
+        assert Demo.load(tmp_path / "demo").success is None, "an older one does not say"
 
     def test_warp_keeps_the_map_to_the_original(self, demo, tmp_path, which):
         twice = demo.warp(keep("0-4,8,11", 12)).warp(Warp((0, 0, 5, 6), 7))
@@ -152,6 +167,11 @@ class TestDamage:
         self.load(folder, "manifest.json is wrong")
         self.edit(folder, indices=list(range(12)), fps="fast")
         self.load(folder, "manifest.json is wrong")
+
+    def test_wrong_successes(self, folder):
+        for wrong in ([True], [1] * 12, 3, "yes"):
+            self.edit(folder, success=wrong)
+            self.load(folder, "manifest.json is wrong")
 
     def test_missing_entry(self, folder):
         self.edit(folder, task=None)

@@ -176,10 +176,16 @@ def test_all_segments_and_factors_are_drawn():
 
 
 def test_one_of_each_category():
-    four = one_of_each(88, np.random.default_rng(1), success_at=50)
+    rng = np.random.default_rng(1)
+    pool = [one for speed in ("fast", "slow") for one in random_misalignments(88, speed, rng, success_at=50)]
+    four = one_of_each(pool, np.random.default_rng(1))
     assert len(four) == 4
-    assert all((m.speed, m.level) == key for key, m in four.items())
-    assert four == one_of_each(88, np.random.default_rng(1), success_at=50)
+    assert all((m.speed, m.level) == key and m in pool for key, m in four.items())
+    assert four == one_of_each(pool, np.random.default_rng(1))
+    drawn = [one for seed in range(60) for one in one_of_each(pool, np.random.default_rng(seed)).values()]
+    assert all(one in drawn for one in pool), "every one of the pool is drawn"
+    with pytest.raises(ValueError, match="no slow-low misalignment to draw"):
+        one_of_each(pool[:6], rng)
 
 
 @pytest.mark.parametrize(

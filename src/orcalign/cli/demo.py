@@ -25,8 +25,11 @@ def make(
     out: Path,
     misaligned: bool = False,
     random_warp: Literal["fast-low", "fast-high", "slow-low", "slow-high", "mixed"] | None = None,
+    variant: int = 0,
     seed: int = 0,
     count: int = 1,
+    demo_order: Literal["central", "drawn"] = "central",
+    demo_end: Literal["hold", "script"] = "hold",
     render: Literal["fast", "paper"] = "fast",
     size: int | None = None,
     camera: str | None = None,
@@ -34,16 +37,22 @@ def make(
 ) -> None:
     """Let a scripted expert do a task, and keep its video as a demo.
 
-    The demo is verified to succeed; where the expert fails, another episode is drawn, and said so. Beside the frames
-    and the manifest there is an mp4 to watch. A demo made in one render mode is refused for a learner in the other.
+    The demo ends in success; where the expert fails, another episode is drawn, and where success is lost all the same,
+    the demo ends before that; both are said. Beside the frames and the manifest there is an mp4 to watch. A demo made
+    in one render mode is refused for a learner in the other.
 
     Args:
         task: A name of `orcalign tasks`, or any other Meta-world v3 task.
         out: Folder of the new demo; with --count above 1, of the folders 0, 1, ... of the new demos.
         misaligned: Keep the paper's frames of the task only: its first fifth as it is, the rest sped up.
-        random_warp: The paper's random protocol: speed and level; mixed takes turns.
+        random_warp: The paper's random protocol: speed and level; mixed is one of each, of one episode (--count 4).
+        variant: Which of the three random warps of that speed and level, 0 to 2; of mixed ones, which draw.
         seed: Number of the first demo.
         count: How many demos of different episodes to make.
+        demo_order: How episodes are numbered: as drawn, or (central) those first that begin in the middle of what the
+            task has to offer.
+        demo_end: What the expert does after its first success: hold what it has, or go on as the script, which may
+            undo it.
         render: How frames are drawn: fast, or paper (480 px with shadows, resized to 224).
         size: Side of the frames in pixels; left out, that of the render mode.
         camera: Another camera than the task's.
@@ -58,8 +67,9 @@ def make(
     console = Console(stderr=True)
     with console.status(f"the expert plays {task}"):
         demos, notes = make_demos(
-            task, count, seed, random_warp, misaligned=misaligned, render=render, size=size, camera=camera
-        )
+            task, count, seed, random_warp, misaligned=misaligned, variant=variant, render=render, size=size,
+            camera=camera, order=demo_order, end=demo_end,
+        )  # fmt: skip
     for note in notes:
         console.print(f"orcalign: {note}", highlight=False, soft_wrap=True)
     for demo, folder in zip(demos, folders, strict=True):
@@ -114,6 +124,7 @@ def warp(
     paper: str | None = None,
     random: Literal["fast", "slow"] | None = None,
     level: Literal["low", "high"] = "low",
+    variant: int = 0,
     success_at: int | None = None,
     seed: int = 0,
     overwrite: bool = False,
@@ -131,6 +142,7 @@ def warp(
         paper: The paper's fixed misalignment of a Meta-world task, by its name (door-close, ...).
         random: The paper's random protocol: five segments, some of them faster or slower.
         level: How uneven a random warp is: low or high.
+        variant: Which of the three random warps of that level, 0 to 2.
         success_at: Frame at which the demo succeeds; a random warp cuts the demo soon after it.
         seed: Of a random warp.
         overwrite: Replace a demo that is already there.
@@ -138,13 +150,15 @@ def warp(
     import numpy as np
 
     from orcalign import video
+    from orcalign.envs.demo_warps import check_variant
     from orcalign.video.demo import check_target
 
     check_target(out, overwrite)
 
     def at_random(J: int, speed: Literal["fast", "slow"]) -> Warp:
         six = video.random_misalignments(J, speed, np.random.default_rng(seed), success_at)
-        return next(one for one in six if one.level == level).warp
+        check_variant("variant", variant, f"{speed}-{level}")
+        return [one for one in six if one.level == level][variant].warp
 
     # Each is made of the demo's length and of what was given.
     asked: dict[str, tuple[Any, Callable[[int, Any], Warp]]] = {
@@ -189,6 +203,7 @@ def show_demo(demo: Demo, path: Path) -> None:
         "task": demo.task or "not said",
         "camera": demo.camera or "not said",
         "render": demo.render,
+        "success": demo.success_words,
         "sha256": demo.sha256,
     }
     for name, value in rows.items():
@@ -204,8 +219,9 @@ def lint(
 ) -> None:
     """Look for what makes a demo hard to learn from; exit code 1 if it would not be wise to train on it.
 
-    Finds long pauses, jumps, duplicate and black frames, a last frame that looks like the first, demos too long or too
-    short for the method, and frames that the encoder cannot tell apart; each with frame numbers and what to do.
+    Says how many frames show success, where the demo knows. Finds a last frame that shows none, long pauses, jumps,
+    duplicate and black frames, a last frame that looks like the first, demos too long or too short for the method, and
+    frames that the encoder cannot tell apart; each with frame numbers and what to do.
 
     Args:
         demo: A saved demo, or a video.
@@ -225,6 +241,6 @@ def lint(
         console.print(f"[{colours[finding.severity]}]{finding.severity}[/]{text}")
     wise = wise_to_train(findings)
     said = "fit to train on" if wise else "better not train on this"
-    console.print(f"{demo}: {said} ({len(findings)} findings)")
+    console.print(f"{demo}: {said} ({len(findings)} findings); success: {loaded.success_words}")
     if not wise:
         sys.exit(1)

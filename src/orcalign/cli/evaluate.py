@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 from typing import Annotated
 
@@ -38,7 +39,7 @@ def evaluate(
     from orcalign.training import RunFolder
     from orcalign.training.checkpoint import read_arrays
     from orcalign.training.collector import Order
-    from orcalign.training.episode import summarise
+    from orcalign.training.episode import known_expert_return, summarise
     from orcalign.training.players import make_collector
     from orcalign.training.policy import WHICH, policy_file, policy_parts
     from orcalign.video import write_mp4
@@ -64,7 +65,9 @@ def evaluate(
         played.append(episode)
     collector.close()
     # How the demo is followed, by the reward that the run has come to.
-    record = summarise(played, folder.reward(), folder.config.task)
+    task, stored = folder.config.task, folder.facts.get("expert_return")
+    expert = stored or known_expert_return(task, lambda text: print(text, file=sys.stderr))
+    record = summarise(played, folder.reward(), task, expert)
     write_file(numbers, json.dumps({"policy": policy, "step": about["step"], **record}, indent=1).encode())
     table = Table("episode", title=f"{folder.config.task}: {policy} policy, after {about['step']:,} steps")
     for heading in ("return", "success at the end", *record["each"]):

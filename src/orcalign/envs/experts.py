@@ -12,11 +12,14 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from orcalign.checks import require
 from orcalign.envs.making import check_render_choice
 from orcalign.envs.suite import Env, find_suite
 from orcalign.envs.tasks import TaskSpec, episode_return, find_task
 from orcalign.video.demo import Render
 
+DEMO_ENDS = ("hold", "script")
+"""What is done after the first success: the hand holds what it has done, or the script goes on as it was shipped."""
 Expert: TypeAlias = Callable[[npt.NDArray[Any], bool], Any]
 """Plays one episode: the next action, given the bare environment's observation and whether the last step reported
 success."""
@@ -53,8 +56,12 @@ class Episode:
         return bool(self.success.any())
 
 
-def rollout_expert(task: str | TaskSpec, seed: int = 0, render: str | None = None, size: int | None = None) -> Episode:
+def rollout_expert(
+    task: str | TaskSpec, seed: int = 0, render: str | None = None, size: int | None = None, end: str = "script"
+) -> Episode:
     """The expert's episode of that environment seed, as its suite records it; frames only where `render` names a mode.
+
+    It ends as the script ends it, which returns are normalised by; with end="hold" as a demo does (`DEMO_ENDS`).
 
     >>> episode = rollout_expert("nav2d-grid", seed=0, render="fast")
     >>> episode.frames.shape, episode.total
@@ -62,7 +69,9 @@ def rollout_expert(task: str | TaskSpec, seed: int = 0, render: str | None = Non
     """
     check_render_choice(render)
     spec = find_task(task)
-    return find_suite(spec.suite).record(spec, seed, render, size)
+    require("end", end, DEMO_ENDS)
+    suite = find_suite(spec.suite)
+    return (suite.demonstrate if end == "hold" else suite.record)(spec, seed, render, size)
 
 
 def play(expert: Expert, env: Env, spec: TaskSpec, seed: int, pictures: bool) -> Episode:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import abc
 import pkgutil
 import sys
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -49,6 +49,8 @@ class Suite(abc.ABC):
     """What else it knows by name besides its table, such as "a registered Gymnasium id"."""
     demonstrator: str = "scripted expert"
     """Who is seen in a demo that `record` makes."""
+    all_scripted: bool = False
+    """Whether each of its tasks has a scripted expert, whose return is measured where it is not stored."""
     upside_down: tuple[str, ...] = ()
     """Cameras that hang head down."""
     defaults: Mapping[str, Mapping[str, Any]] = {}
@@ -99,7 +101,16 @@ class Suite(abc.ABC):
         )
 
     def record(self, spec: TaskSpec, seed: int, render: str | None, size: int | None) -> Episode:
-        """The episode of that seed as it should be done, which a demo shows: here what the scripted expert does."""
+        """The episode of that seed as it should be done: here what the scripted expert does."""
+        return self._played(spec, seed, render, size, self.expert)
+
+    def demonstrate(self, spec: TaskSpec, seed: int, render: str | None, size: int | None) -> Episode:
+        """The episode that a demo shows: that of `record`, unless there is a better ending."""
+        return self.record(spec, seed, render, size)
+
+    def _played(
+        self, spec: TaskSpec, seed: int, render: str | None, size: int | None, expert: Callable[[TaskSpec, Env], Expert]
+    ) -> Episode:
         from orcalign.envs.experts import play
         from orcalign.envs.making import with_frames
 
@@ -107,7 +118,7 @@ class Suite(abc.ABC):
         if render is not None:
             env = with_frames(env, spec, render, size)
         try:
-            return play(self.expert(spec, env), env, spec, seed, render is not None)
+            return play(expert(spec, env), env, spec, seed, render is not None)
         finally:
             env.close()
 

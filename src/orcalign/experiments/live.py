@@ -14,6 +14,7 @@ from rich.text import Text
 from orcalign.experiments.cells import CellFolder
 from orcalign.experiments.planning import Cell
 from orcalign.experiments.results import label
+from orcalign.experiments.study import SEEDED
 from orcalign.experiments.sweep import Progress
 
 LINE_SECONDS = 120.0
@@ -117,9 +118,7 @@ def pace(done: int, left: int, seconds: float) -> str:
 
 def name_of(cell: Cell) -> str:
     """A cell in words."""
-    return " ".join(
-        value if name not in ("seed", "demo_number") else f"{name} {value}" for name, value in cell.values.items()
-    )
+    return " ".join(value if name not in SEEDED else f"{name} {value}" for name, value in cell.values.items())
 
 
 def summary(progress: Progress) -> str:

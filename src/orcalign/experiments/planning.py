@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from orcalign.checks import require
-from orcalign.experiments.study import Budget, Study, Values
+from orcalign.experiments.study import SEEDED, Budget, Study, Values
 from orcalign.training.config import TrainConfig
 from orcalign.training.config_mapping import from_word, is_section, to_mapping
 from orcalign.training.presets import config as config_of
@@ -104,11 +104,12 @@ def axis_settings(study: Study, name: str, value: str) -> Mapping[str, Any]:
         if not count.isdigit() or mixed not in ("", "mixed"):
             raise ValueError(f"demos is {value!r}; give a number, such as 4, or 4-mixed for different speeds.")
         return {"demo.demos": int(count), **({"demo.demo_kind": "mixed"} if mixed else {})}
-    if name in ("seed", "demo_number"):
+    if name in SEEDED:
         if not value.isdigit():
             raise ValueError(f"{name} is {value!r}; it must be a whole number, such as 0.")
         # Another demo, and another seed with it: recipes that are compared get the same pair.
-        return {"seed": int(value), **({"demo.demo_seed": int(value)} if name == "demo_number" else {})}
+        demo = {"demo_number": "demo.demo_seed", "demo_variant": "demo.demo_variant"}.get(name)
+        return {"seed": int(value), **({} if demo is None else {demo: int(value)})}
     dotted = {"demo_kind": "demo.demo_kind"}.get(name, name)
     return {dotted: from_word(dotted, value)}
 

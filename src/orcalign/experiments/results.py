@@ -15,7 +15,7 @@ from orcalign.checks import require
 from orcalign.experiments.cells import CellFolder, is_held
 from orcalign.experiments.planning import Cell, Plan
 from orcalign.experiments.statistics import Scores
-from orcalign.experiments.study import Study, Values, check_only, parts
+from orcalign.experiments.study import SEEDED, Study, Values, check_only, parts
 from orcalign.training.config import DemoConfig
 from orcalign.training.config_mapping import to_mapping
 
@@ -240,7 +240,7 @@ def setting(values: Values, columns: str) -> str:
     >>> setting({"recipe": "orca", "task": "push", "demos": "4", "seed": "0"}, "recipe")
     'push 4'
     """
-    left_out = {*parts(columns), "seed", "demo_number"}
+    left_out = {*parts(columns), *SEEDED}
     return " ".join(value for name, value in values.items() if name not in left_out)
 
 

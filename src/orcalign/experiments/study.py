@@ -17,7 +17,9 @@ from orcalign.training.presets import PRESETS
 
 Values = dict[str, str]
 """A value on every axis: one cell."""
-AXES = ("task", "recipe", "variant", "demo_kind", "demos", "demo_number", "seed")
+SEEDED = ("seed", "demo_number", "demo_variant")
+"""Axes that give every value its own seed, too: a study with one of them has no other seeds."""
+AXES = ("task", "recipe", "variant", "demo_kind", "demos", *SEEDED)
 """Axes that are more than a field of the config."""
 STUDIES = (
     "misaligned", "quick", "aligned", "varying-misalignment", "number-of-demos", "pretraining", "encoders",
@@ -112,7 +114,7 @@ class Study:
     def cells(self, budget: Budget, only: Mapping[str, Sequence[str]] | None = None) -> Iterator[Values]:
         """One mapping of axes to values for every cell, in the order in which they are run."""
         axes = {**self.axes, **budget.axes}
-        if "seed" not in axes and "demo_number" not in axes:
+        if not set(SEEDED) & set(axes):
             axes["seed"] = tuple(str(seed) for seed in range(budget.seeds))
         check_only(axes, only or {})
         for name, wanted in (only or {}).items():

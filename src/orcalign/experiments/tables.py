@@ -20,6 +20,7 @@ from orcalign.experiments.statistics import (
     probability_of_improvement,
     with_interval,
 )
+from orcalign.experiments.study import SEEDED
 from orcalign.training.presets import RECIPES
 
 AVERAGE = "average"
@@ -173,7 +174,7 @@ def heading(column: str) -> str:
 def _caption(runs: StudyResults, metric: str, checkpoint: str, paper: PaperTable | None) -> tuple[str, ...]:
     results = runs.done
     shown = [result.values for result in results] or [cell.values for cell in runs.cells]
-    seeds = {values.get("seed", values.get("demo_number", "0")) for values in shown}
+    seeds = {next((values[name] for name in SEEDED if name in values), "0") for values in shown}
     versions = sorted({result.versions["orcalign"] for result in results})
     hours = sum(result.seconds for result in results) / 3600
     lines = [

@@ -78,8 +78,9 @@ def wise_to_train(findings: Iterable[Finding]) -> bool:
 def lint_demo(demo: DemoLike, features: npt.ArrayLike | None = None, distance: str = "cosine") -> list[Finding]:
     """Look for what makes a demo hard or useless to learn from, the worst first.
 
-    From pixels alone: too-short, too-long, static, black-frames, long-pause, duplicate-frames, jump,
-    returns-to-start. With features also: indistinct-frames, and what looks like the start to the encoder.
+    From what the demo knows of itself: ends-without-success. From pixels alone: too-short, too-long, static,
+    black-frames, long-pause, duplicate-frames, jump, returns-to-start. With features also: indistinct-frames, and what
+    looks like the start to the encoder.
 
     Args:
         demo: one demo, as for `VideoReward`.
@@ -101,7 +102,7 @@ def lint_demo(demo: DemoLike, features: npt.ArrayLike | None = None, distance: s
             f"there are features of {own.num_frames} frames for a demo of {len(one)}; encode this demo's frames."
         )
     noise = cell_noise(one.frames)
-    found = [*_length(one), *_black(pictures), *_motion(pictures, noise)]
+    found = [*_length(one), *_success(one), *_black(pictures), *_motion(pictures, noise)]
     if not any(finding.code == "static" for finding in found):
         found += [*_return(pictures, own), *_indistinct(pictures, own, noise)]
     return sorted(found, key=lambda finding: get_args(Severity).index(finding.severity))
@@ -122,6 +123,14 @@ def _length(demo: Demo) -> Iterator[Finding]:
     elif J > WEAK:
         message = f"With {J} frames orca's reward is tiny (about 1e-{J * 0.434:.0f} for a fair attempt)."
         yield Finding("too-long", "warning", (), message, slower)
+
+
+def _success(demo: Demo) -> Iterator[Finding]:
+    if demo.success is not None and not demo.success[-1]:
+        done = np.array(demo.success)
+        message = f"The task is not done in the last frame ({demo.success_words} show success)."
+        advice = "Who imitates it exactly fails: end it at a success (demo warp --keep), or make it by --demo-end hold."
+        yield Finding("ends-without-success", "warning", ranges(done), message, advice)
 
 
 def _black(pictures: FloatArray) -> Iterator[Finding]:

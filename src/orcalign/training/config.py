@@ -12,7 +12,9 @@ from orcalign.agents import AgentSettings, DrQv2Settings
 from orcalign.checks import require, share_or_count
 from orcalign.encoders.registry import find_entry
 from orcalign.envs import find_task
-from orcalign.envs.demo_making import CATEGORIES
+from orcalign.envs.demo_making import ORDERS
+from orcalign.envs.demo_warps import CATEGORIES, check_mixed, check_variant
+from orcalign.envs.experts import DEMO_ENDS
 from orcalign.envs.making import check_render_choice
 from orcalign.training.reward_config import VIDEO, RewardConfig
 
@@ -35,17 +37,32 @@ class DemoConfig:
     demo: tuple[str, ...] = ()
     """Demo videos or saved demos; left out, the task's scripted expert makes them."""
     demo_kind: str = "misaligned"
-    """Of the expert's demos: misaligned (the paper's keep-list), aligned, fast-low, fast-high, slow-low, slow-high, or
-    mixed (of the last four in turn)."""
+    """Of the expert's demos: misaligned (the paper's keep-list), aligned, one of the paper's random warps (fast-low,
+    fast-high, slow-low, slow-high), or mixed (four of one episode, one of each random warp)."""
     demos: int = 1
-    """How many demos the expert makes."""
+    """How many demos of different episodes the expert makes; 4 if they are mixed."""
     demo_seed: int = 0
     """Number of the expert's first demo; another number, another episode."""
+    demo_variant: int | None = None
+    """Of a random warp, which of the three that the task has of its kind, 0 to 2 (left out, 0); of mixed ones, which
+    draw (left out, the run's seed)."""
+    demo_order: str = "central"
+    """How the expert's episodes are numbered: as drawn, or (central) those first that begin in the middle of what the
+    task has to offer."""
+    demo_end: str = "hold"
+    """What the expert does after its first success: hold what it has, so that the demo ends in success, or go on as
+    the script."""
 
     def __post_init__(self) -> None:
         require("demo_kind", self.demo_kind, DEMO_KINDS)
         _at_least(1, self, "demos")
         _at_least(0, self, "demo_seed")
+        require("demo_order", self.demo_order, ORDERS)
+        require("demo_end", self.demo_end, DEMO_ENDS)
+        if self.demo_kind == "mixed" and not self.demo:
+            check_mixed("demos", self.demos)
+        if self.demo_variant is not None:
+            check_variant("demo_variant", self.demo_variant, self.demo_kind)
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ import io
 import json
 import os
 import zipfile
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from orcalign.envs import episode_return, expert_return
+from orcalign.envs import episode_return, expert_return, find_suite, find_task, measure_expert_returns
 from orcalign.envs.demo_making import FPS
 from orcalign.files import write_file
 from orcalign.rewards import Evidence, Reward
@@ -132,8 +132,11 @@ class EpisodeStore:
                 (self.folder / name).unlink(missing_ok=True)
 
 
-def known_expert_return(task: str) -> float | None:
-    """What the expert earns on the task; None where nobody has measured it, or it earns nothing.
+def known_expert_return(task: str, tell: Callable[[str], None] = lambda text: None) -> float | None:
+    """What the expert earns on the task; None where there is none to measure, or it earns nothing.
+
+    Where it is not stored with the package, and the suite's tasks have their experts, it is measured, once in a
+    process; `tell` is told so.
 
     >>> known_expert_return("Pendulum-v1") is None
     True
@@ -141,18 +144,35 @@ def known_expert_return(task: str) -> float | None:
     try:
         return expert_return(task) or None
     except ValueError:
-        return None
+        if not find_suite(find_task(task).suite).all_scripted:
+            return None
+    return _measured(task, tell) or None
+
+
+_MEASURED: dict[str, float] = {}
+
+
+def _measured(task: str, tell: Callable[[str], None]) -> float:
+    if task not in _MEASURED:
+        tell(f"{task}: measuring what the expert earns in ten episodes, which is not stored for this task")
+        (entry,) = measure_expert_returns([task])["tasks"].values()
+        _MEASURED[task] = entry["mean"]
+    return _MEASURED[task]
 
 
 def summarise(
-    episodes: list[PlayedEpisode], reward: Reward, task: str, others: Sequence[PlayedEpisode] = ()
+    episodes: list[PlayedEpisode],
+    reward: Reward,
+    task: str,
+    expert: float | None,
+    others: Sequence[PlayedEpisode] = (),
 ) -> dict[str, Any]:
-    """What an evaluation says: the task tells how a return is counted, the reward how the demo is followed.
+    """What an evaluation says: the task tells how a return is counted, the reward how the demo is followed, and
+    ``expert`` earns 1.
 
     Return and success are those of ``episodes``, all of them; what the reward says is the mean of those that it has
     observed, among the ``others``, too: ``measured`` is their number, and ``each`` has an entry for each of them.
     """
-    expert = known_expert_return(task)
     returns = [episode_return(task, episode.success) for episode in episodes]
     summaries = [reward.summary(episode.evidence) for episode in (*episodes, *others) if episode.observed]
     each = {name: [one[name] for one in summaries] for name in (summaries[0] if summaries else ())}

@@ -179,7 +179,7 @@ class Training:
         played, self._evaluated = self._evaluated, []
         reported = self.config.evaluation.reported(last=step >= self.config.steps)
         episodes, choosing = played[:reported], played[reported:]
-        record = summarise(episodes, reward, self.config.task, choosing)
+        record = summarise(episodes, reward, self.config.task, self.run.facts.get("expert_return"), choosing)
         # By what the reward says, never by true success: a user's own task reports none.
         chosen = [reward.summary(one.evidence)[reward.criterion] for one in choosing or episodes]
         score = sum(chosen) / len(chosen)

@@ -67,6 +67,8 @@ PRESETS: dict[str, Preset] = {
             "encoder.encoder_size": 224,
             "encoder.encoder_threads": 2,
             "agent.gamma": 0.9,
+            "demo.demo_end": "script",
+            "demo.demo_order": "drawn",
             "collect.render": "paper",
             "collect.in_flight": 0,
             "collect.updates": "step",

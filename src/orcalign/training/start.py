@@ -44,7 +44,7 @@ def start_run(
     return RunFolder.create(
         out, config, demos, describe_reward(config), scenes(config) if len(demos) == 1 else None,
         command=command, task=config.task, demo_hash=demo_hash(demos),
-        expert_return=known_expert_return(config.task),
+        expert_return=known_expert_return(config.task, tell),
     )  # fmt: skip
 
 
@@ -113,6 +113,8 @@ def find_demos(config: TrainConfig) -> tuple[tuple[Demo, ...], tuple[str, ...]]:
     demo, collect = config.demo, config.collect
     if demo.demo:
         return as_demos(list(demo.demo)), ()
+    # The paper draws four demos of different speeds anew for each seed.
+    own = config.seed if demo.demo_kind == "mixed" else 0
     made, notes = make_demos(
         config.task,
         demo.demos,
@@ -121,6 +123,9 @@ def find_demos(config: TrainConfig) -> tuple[tuple[Demo, ...], tuple[str, ...]]:
         misaligned=demo.demo_kind == "misaligned",
         render=collect.render,
         size=collect.frame_size,
+        variant=own if demo.demo_variant is None else demo.demo_variant,
+        order=demo.demo_order,
+        end=demo.demo_end,
     )
     return made.demos, notes
 

@@ -65,6 +65,8 @@ class Demo:
     """Frame of the original that each frame shows [J]; left out, the demo is its own original."""
     original_length: int = 0
     """Frames of the original."""
+    success: tuple[bool, ...] | None = None
+    """Whether the task is done in each frame [J]; None where nobody can say."""
     created_by: str = field(default_factory=_created_by)
     """Program and version that made it."""
     extra: dict[str, Any] = field(default_factory=dict)
@@ -83,12 +85,19 @@ class Demo:
         whole = identity(len(frames)) if own else self.index_map
         if len(whole) != len(frames):
             raise ValueError(f"The demo has {len(frames)} frames but {len(whole)} indices; give one for each frame.")
+        success = self.success
+        if success is not None:
+            success = tuple(bool(one) if isinstance(one, (bool, np.bool_)) else one for one in success)
+            if len(success) != len(frames) or not all(isinstance(one, bool) for one in success):
+                raise ValueError(
+                    f"The demo has {len(frames)} frames and success={list(success)}; give True or False for each frame."
+                )
         try:
             extra = json.loads(json.dumps(self.extra, allow_nan=False))
         except (TypeError, ValueError) as error:
             raise ValueError(f"Demo extra cannot be stored as JSON ({error}); use plain values.") from error
         # Frozen for everybody else: here, what was given takes its stored form.
-        vars(self).update(frames=frames, fps=float(self.fps), extra=extra)
+        vars(self).update(frames=frames, fps=float(self.fps), extra=extra, success=success)
         vars(self).update(indices=whole.indices, original_length=whole.source_length)
 
     def __len__(self) -> int:
@@ -107,10 +116,23 @@ class Demo:
         digest.update(self.frames.data)
         return digest.hexdigest()
 
+    @property
+    def success_words(self) -> str:
+        """How many frames show success, in words.
+
+        >>> Demo(np.zeros((2, 8, 8, 3), np.uint8), success=(False, True)).success_words
+        '1 of 2 frames, the last one too'
+        """
+        if self.success is None:
+            return "not said"
+        last = "the last one too" if self.success[-1] else "not the last one"
+        return f"{sum(self.success)} of {len(self)} frames, {last}"
+
     def warp(self, warp: Warp) -> "Demo":
         """The demo with its time warped; the map to the original is kept."""
         both = compose(self.index_map, warp)
-        return replace(self, frames=warp.apply(self.frames), indices=both.indices)
+        success = None if self.success is None else tuple(warp.apply(self.success).tolist())
+        return replace(self, frames=warp.apply(self.frames), indices=both.indices, success=success)
 
     @classmethod
     def from_video(
@@ -149,7 +171,7 @@ class Demo:
     def load(cls, path: str | os.PathLike[str]) -> "Demo":
         """Read a demo folder and check its version and content."""
         folder, name = Path(path), os.fspath(path)
-        manifest = _read_manifest(folder)
+        manifest = {"success": None, **_read_manifest(folder)}  # older ones do not say
         if not (folder / FRAMES).is_file():
             raise FileNotFoundError(f"Demo {name!r} lacks its {FRAMES}; restore it or save the demo again.")
         clip = read_video(folder / FRAMES, _NO_LIMIT)

@@ -5,6 +5,7 @@ of the episode, split into five equal segments, and one or three of them change 
 deviation of the new segment lengths says how misaligned the result is.
 """
 
+import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, get_args
@@ -157,18 +158,18 @@ def rank(misalignments: Sequence[Misalignment]) -> tuple[Misalignment, ...]:
     return tuple(replace(m, level="low" if i in low else "high") for i, m in enumerate(misalignments))
 
 
-def one_of_each(
-    length: int, rng: np.random.Generator, success_at: int | None = None
-) -> dict[tuple[Speed, Level], Misalignment]:
-    """One random misalignment of each of the paper's four categories, to train on demos of several speeds.
+def one_of_each(pool: Sequence[Misalignment], rng: np.random.Generator) -> dict[tuple[Speed, Level], Misalignment]:
+    """One of each of the paper's four categories, drawn from a pool, to train on demos of several speeds.
 
-    >>> sorted(one_of_each(63, np.random.default_rng(0)))
-    [('fast', 'high'), ('fast', 'low'), ('slow', 'high'), ('slow', 'low')]
+    >>> rng = np.random.default_rng(0)
+    >>> pool = (*random_misalignments(63, "fast", rng), *random_misalignments(63, "slow", rng))
+    >>> list(one_of_each(pool, rng))
+    [('fast', 'low'), ('fast', 'high'), ('slow', 'low'), ('slow', 'high')]
     """
     chosen: dict[tuple[Speed, Level], Misalignment] = {}
-    for speed in get_args(Speed):
-        six = random_misalignments(length, speed, rng, success_at)
-        for level in get_args(Level):
-            group = [m for m in six if m.level == level]
-            chosen[speed, level] = group[int(rng.integers(len(group)))]
+    for speed, level in itertools.product(get_args(Speed), get_args(Level)):
+        group = [one for one in pool if (one.speed, one.level) == (speed, level)]
+        if not group:
+            raise ValueError(f"there is no {speed}-{level} misalignment to draw; give six of each speed.")
+        chosen[speed, level] = group[int(rng.integers(len(group)))]
     return chosen

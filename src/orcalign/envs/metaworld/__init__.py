@@ -11,7 +11,7 @@ from orcalign.envs.tasks import Difficulty, TaskSpec
 from orcalign.video import PAPER_KEEP_LISTS
 
 if TYPE_CHECKING:
-    from orcalign.envs.experts import Expert
+    from orcalign.envs.experts import Episode, Expert
 
 METAWORLD_NAMES: tuple[str, ...] = (
     "assembly", "basketball", "bin-picking", "box-close", "button-press", "button-press-topdown",
@@ -71,6 +71,7 @@ class Metaworld(Suite):
 
     name = "metaworld"
     others = "any other Meta-world v3 task"
+    all_scripted = True
     upside_down = ("corner", "corner2", "corner3")
 
     @cached_property
@@ -125,3 +126,24 @@ class Metaworld(Suite):
         from orcalign.envs.metaworld.env import MetaworldExpert
 
         return MetaworldExpert(spec)
+
+    def demonstrate(self, spec: TaskSpec, seed: int, render: str | None, size: int | None) -> Episode:
+        """The script until it succeeds, then the first of `ENDINGS` by which success is never lost; if there is none,
+        that by which it is there latest, and longest."""
+        from orcalign.envs.metaworld.holding import ENDINGS, Hold, HoldingExpert, how_held, never_lost
+
+        def played(hold: Hold | None, render: str | None) -> Episode:
+            def expert(spec: TaskSpec, env: Env) -> Expert:
+                script = self.expert(spec, env)
+                return script if hold is None else HoldingExpert(script, hold)
+
+            return self._played(spec, seed, render, size, expert)
+
+        tried: dict[Hold | None, Episode] = {}
+        for hold in ENDINGS:
+            tried[hold] = played(hold, None)
+            if never_lost(tried[hold]):
+                break
+        else:
+            hold = max(tried, key=lambda one: how_held(tried[one]))
+        return tried[hold] if render is None else played(hold, render)

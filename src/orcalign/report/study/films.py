@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from orcalign.experiments.results import StudyCell, StudyResults, label
-from orcalign.experiments.study import parts
+from orcalign.experiments.study import SEEDED, parts
 from orcalign.experiments.tables import heading
 from orcalign.report.explainer.document import as_text
 from orcalign.report.explainer.embedding import embed_frames
@@ -36,7 +36,7 @@ def study_settings(runs: StudyResults) -> dict[str, list[StudyCell]]:
 
     An axis that is the same everywhere is not part of the name, except the task.
     """
-    sides = {*parts(runs.study.columns), "seed", "demo_number"}
+    sides = {*parts(runs.study.columns), *SEEDED}
     axes = [name for name in runs.cells[0].values if name not in sides]
     axes = [name for name in axes if name == "task" or len(runs.labels(name)) > 1]
     axes.sort(key=lambda name: name != "task")
