@@ -6,12 +6,14 @@ import numpy as np
 import pytest
 
 from orcalign.encoders import make_encoder, num_places
-from orcalign.encoders.backbones import LITE0_FILE, LITE0_PACKAGE, LITE0_SHA256
-from orcalign.encoders.weights import package_file, read_state
+from orcalign.encoders.packages import PACKAGES
+from orcalign.encoders.weights import read_state
 
 
 def published_state():
-    return read_state(package_file(LITE0_PACKAGE, LITE0_FILE, LITE0_SHA256), LITE0_SHA256)
+    package = PACKAGES["efficientnet-lite0"]
+    [path] = package.files().values()
+    return read_state(path, package.digest)
 
 
 @pytest.fixture(params=[128, 144])  # 144 makes sides of 9 and 5, where the padding changes

@@ -29,7 +29,7 @@ def test_every_entry_resolves_or_says_in_one_sentence_why_not(name, no_network):
         assert name not in NEEDS_NO_NETWORK
         assert "\n" not in text
         assert text.endswith(".")
-        assert "--encoder efficientnet-lite0" in text or "pip install" in text
+        assert "--encoder efficientnet-lite0" in text or "`orcalign weights get " in text
     else:
         assert isinstance(made, Backbone | Encoder)
 

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from orcalign.encoders import WeightsUnavailable, make_encoder
-from orcalign.encoders.backbones import IMAGENET, RESNET18_PACKAGE, RESNET18_SHA256
-from orcalign.encoders.weights import package_file
+from orcalign.encoders.backbones import IMAGENET
+from orcalign.encoders.packages import PACKAGES
 
 torch = pytest.importorskip("torch")
 
@@ -20,11 +20,11 @@ def normalised(images):
 def test_resnet18_is_what_its_onnx_file_computes():
     openvino = pytest.importorskip("openvino")
     try:
-        paths = [package_file(RESNET18_PACKAGE, name, pin) for name, pin in RESNET18_SHA256.items()]
+        path = PACKAGES["resnet18"].files()["resnet18.onnx"]
     except WeightsUnavailable as reason:
         pytest.skip(str(reason))
     images = np.random.default_rng(1).integers(0, 256, (2, 224, 224, 3), np.uint8)
-    onnx = openvino.Core().compile_model(paths[0], "CPU", {"INFERENCE_PRECISION_HINT": "f32"})
+    onnx = openvino.Core().compile_model(path, "CPU", {"INFERENCE_PRECISION_HINT": "f32"})
     expected = onnx(normalised(images))[0]
 
     np.testing.assert_allclose(make_encoder("resnet18", pooled=True)(images), expected, rtol=1e-3, atol=1e-3)

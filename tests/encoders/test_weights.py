@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from orcalign.encoders import WeightsUnavailable, make_encoder
-from orcalign.encoders.backbones import LITE0_FILE, LITE0_PACKAGE, LITE0_SHA256
-from orcalign.encoders.weights import package_file, read_state, sha256_of
+from orcalign.encoders.packages import PACKAGES
+from orcalign.encoders.weights import read_state, sha256_of
 from orcalign.files import write_file
 
 torch = pytest.importorskip("torch")
@@ -15,16 +15,12 @@ torch = pytest.importorskip("torch")
 
 def test_a_copy_of_the_known_file_needs_no_hash(tmp_path, frames):
     copy = tmp_path / "copy.pth"
-    copy.write_bytes(package_file(LITE0_PACKAGE, LITE0_FILE, LITE0_SHA256).read_bytes())
+    [packaged] = PACKAGES["efficientnet-lite0"].files().values()
+    copy.write_bytes(packaged.read_bytes())
     a = make_encoder(size=64, weights=copy, engine="torch")
     b = make_encoder(size=64, engine="torch")
     assert a.fingerprint == b.fingerprint
     np.testing.assert_array_equal(a(frames), b(frames))
-
-
-def test_a_changed_package_file_is_refused(tmp_path, monkeypatch):
-    with pytest.raises(WeightsUnavailable, match="the file is damaged or another one"):
-        package_file(LITE0_PACKAGE, LITE0_FILE, "0" * 64)
 
 
 def test_a_pickle_runs_nothing_even_when_vouched_for(tmp_path):

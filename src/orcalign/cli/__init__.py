@@ -16,7 +16,7 @@ def commands(words: Sequence[str] = ()) -> dict[str, Callable[..., None]]:
     >>> sorted(commands())[:2]
     ['check', 'demo import']
     """
-    from orcalign.cli import demo, doctor, evaluate, lists, report, score, sweep, table, train
+    from orcalign.cli import demo, doctor, evaluate, lists, report, score, sweep, table, train, weights
 
     return {
         "score": score.score,
@@ -37,6 +37,8 @@ def commands(words: Sequence[str] = ()) -> dict[str, Callable[..., None]]:
         "tasks": lists.tasks,
         "matchers": lists.matchers,
         "recipes": lists.recipes,
+        "weights list": weights.list_,
+        "weights get": weights.get,
         "toy": report.toy,
         "doctor": doctor.doctor,
         "warmup": doctor.warmup,
@@ -57,7 +59,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
         known, prog = commands(words), "orcalign"
         group = {name.split()[1]: call for name, call in known.items() if name.split()[:-1] == words[:1]}
         if group:
-            known, prog, words = group, f"orcalign {words[0]}", words[1:]
+            # A group that can list what it has does so when nothing else is said.
+            shown = ["list"] if "list" in group else []
+            known, prog, words = group, f"orcalign {words[0]}", words[1:] or shown
         with warnings.catch_warnings():
             warnings.showwarning = _show_warning
             tyro.extras.subcommand_cli_from_dict(

@@ -125,6 +125,7 @@ def _video() -> Iterator[Line]:
 
     from orcalign.encoders import ENCODERS, WeightsUnavailable
     from orcalign.encoders.backbones import Request
+    from orcalign.encoders.packages import Package
 
     os.environ.setdefault("HF_HUB_OFFLINE", "1")  # look at what is here; a check should not download
     for name, entry in ENCODERS.items():
@@ -132,7 +133,7 @@ def _video() -> Iterator[Line]:
         try:
             entry.factory(Request(name, entry.size, entry.pooled, None))
         except WeightsUnavailable as error:
-            if default or not entry.weights.startswith("hub"):
+            if isinstance(entry.weights, Package):
                 fix = " ".join(str(error).split())
             else:
                 fix = f"fetched at first use ({entry.weights}); offline: --encoder efficientnet-lite0"

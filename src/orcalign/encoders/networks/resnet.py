@@ -1,5 +1,5 @@
-"""ResNet-18 and ResNet-50 (He et al., 2015; v1.5: the 3x3 convolution strides), batch norm folded away; and CLIP's
-image tower of the ResNet kind (Radford et al., 2021), the backbone of LIV."""
+"""ResNet-18 and ResNet-50 (He et al., 2015), batch norm folded away; and CLIP's image tower of the ResNet kind
+(Radford et al., 2021), the backbone of LIV."""
 
 from __future__ import annotations
 
@@ -43,12 +43,12 @@ def run_layers(network: nn.Module, x: Tensor) -> Tensor:
 class Residual(nn.Module):
     """Two 3x3 convolutions, or a 1x1, 3x3, 1x1 bottleneck; names of the layers as in torchvision."""
 
-    def __init__(self, inputs: int, width: int, *, stride: int, bottleneck: bool) -> None:
+    def __init__(self, inputs: int, width: int, *, stride: int, bottleneck: bool, early: bool) -> None:
         super().__init__()
         outputs = width * 4 if bottleneck else width
         if bottleneck:
-            self.conv1 = nn.Conv2d(inputs, width, 1)
-            self.conv2 = nn.Conv2d(width, width, 3, stride, padding=1)
+            self.conv1 = nn.Conv2d(inputs, width, 1, stride if early else 1)
+            self.conv2 = nn.Conv2d(width, width, 3, 1 if early else stride, padding=1)
             self.conv3 = nn.Conv2d(width, outputs, 1)
         else:
             self.conv1 = nn.Conv2d(inputs, width, 3, stride, padding=1)
@@ -68,16 +68,20 @@ class Residual(nn.Module):
 class ResNet(nn.Module):
     """The trunk without pooling and classifier.
 
+    A bottleneck strides in its 3x3 convolution (torchvision's, "v1.5") or ``early``, in its first 1x1 (the paper's of
+    2015, Caffe's and Keras').
+
     >>> net = ResNet(18).eval()
     >>> tuple(net(torch.zeros(2, 3, 64, 64)).shape)
     (2, 512, 2, 2)
     """
 
-    def __init__(self, depth: int) -> None:
+    def __init__(self, depth: int, early: bool = False) -> None:
         super().__init__()
         self.conv1 = nn.Conv2d(3, 64, 7, stride=2, padding=3)
         bottleneck = depth >= 50
-        add_layers(self, DEPTHS[depth], 64, 4 if bottleneck else 1, partial(Residual, bottleneck=bottleneck))
+        block = partial(Residual, bottleneck=bottleneck, early=early)
+        add_layers(self, DEPTHS[depth], 64, 4 if bottleneck else 1, block)
 
     def forward(self, x: Tensor) -> Tensor:
         """Map normalised images [B,3,S,S] to features [B,C,S/32,S/32]."""
