@@ -32,6 +32,15 @@ def test_ends(dtype):
     assert ulps(values, dtype)[1].tolist() == [1.0, 1.0, 0.0, 0.0]
 
 
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_nothing_subnormal(dtype):
+    tiny = np.finfo(dtype).tiny
+    values = np.linspace(np.log(tiny) - 2, np.log(tiny) + 1, 100_001).astype(dtype)
+    _, out = ulps(values, dtype)
+    assert ((out == 0) | (out >= tiny)).all()
+    assert (out[values > np.log(tiny) + 1e-4] > 0).all()
+
+
 @given(st.lists(st.floats(-800, 0), min_size=2, max_size=40))
 def test_rises_with_its_argument_and_stays_in_bounds(values):
     values = np.sort(np.array(values))

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from matching.cost_strategies import cost_matrices
 from reference import matching as reference
 
-from orcalign.matching import OrcaTracker, orca, orca_log
+from orcalign.matching import OrcaTracker, orca, orca_log, orca_progress
 
 
 def test_by_hand():
@@ -176,3 +176,23 @@ def test_log_domain_tells_long_demos_apart_where_the_product_is_zero():
     assert orca(near).reward.max() < 1e-300
     assert orca_log(near).reward[-1] == pytest.approx(np.exp(-0.5))
     assert orca_log(far).reward[-1] == pytest.approx(np.exp(-0.6))
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("highest", [0.4, 2.0, 30.0])
+def test_no_value_is_subnormal(dtype, highest):
+    """Over many hundred frames coverage fades: into 0, not into numbers with which many CPUs are slow."""
+    tiny = np.finfo(dtype).tiny
+    scale = 1 if dtype is np.float32 else 8
+    cost = (scale * np.random.default_rng(0).uniform(0, highest, (500, 700))).astype(dtype)
+    worth = np.linspace(0, 1, 700) ** 9
+    matches = orca(cost), orca_progress(cost, worth=worth), orca(cost[:, :1]), orca(cost[:, ::-1])
+    values = [array for match in matches for array in (match.assignment, match.progress)]
+    for array in (*values, matches[0].reward, matches[2].reward, matches[3].reward, matches[1].orca_reward):
+        assert ((array == 0) | (array >= tiny)).all()
+    assert (matches[0].assignment == 0).any()
+    # And nothing between a first row that is nearly nothing and the next ones is lost or kept that should not be.
+    exact = orca_log(cost).log_coverage
+    known = exact > np.log(tiny) + 1e-2
+    np.testing.assert_array_equal(matches[0].assignment[exact < np.log(tiny) - 1e-2], 0)
+    np.testing.assert_allclose(np.log(matches[0].assignment[known]), exact[known], rtol=1e-4)

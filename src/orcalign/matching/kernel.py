@@ -112,6 +112,8 @@ LN2_LOW = 1.9082149292705877e-10
 ROUND_64 = 6755399441055744.0 + 1023.0
 # Here k = -1023 and the exponent bits are 0, which makes the power 0.
 SMALLEST_64 = -1023 * 0.6931471805599453
+# Just above the logarithm of the smallest normal number.
+LOWEST_64 = -708.396418
 Q_64 = (
     0.5000000000000001,
     0.16666666666666669,
@@ -131,6 +133,7 @@ LN2_HIGH_32 = F32(0.693359375)
 LN2_LOW_32 = F32(-2.1219444e-4)
 ROUND_32 = F32(12582912.0 + 127.0)
 SMALLEST_32 = F32(-127 * 0.6931471805599453)
+LOWEST_32 = F32(-87.3365)
 Q_32 = tuple(F32(c) for c in (0.5, 0.16666575, 0.041666556, 0.008363179, 0.0013926184))
 ONE_32 = F32(1.0)
 
@@ -145,7 +148,7 @@ def exp_nonpositive(x: Any) -> Any:
 
 
 def _exp_64(x: Any) -> Any:
-    clamped = x if x > SMALLEST_64 else SMALLEST_64
+    clamped = x if x > LOWEST_64 else SMALLEST_64
     shifted = clamped * LOG2_E + ROUND_64
     k = shifted - ROUND_64
     r = (clamped - k * LN2_HIGH) - k * LN2_LOW
@@ -164,7 +167,7 @@ def _exp_64(x: Any) -> Any:
 
 
 def _exp_32(x: Any) -> Any:
-    clamped = x if x > SMALLEST_32 else SMALLEST_32
+    clamped = x if x > LOWEST_32 else SMALLEST_32
     shifted = clamped * LOG2_E_32 + ROUND_32
     k = shifted - ROUND_32
     r = (clamped - k * LN2_HIGH_32) - k * LN2_LOW_32
@@ -180,6 +183,20 @@ def _exp_32(x: Any) -> Any:
 @overload(exp_nonpositive, jit_options={"fastmath": {"contract"}})
 def _exp_nonpositive_in_kernels(x: Any) -> Any:
     return _exp_32 if x == types.float32 else _exp_64
+
+
+@kernel
+def flush(values: Any) -> None:
+    """Put 0 in the place of subnormal values, of 1-D values from 0 on.
+
+    >>> values = np.array([1e-310, 0.5])
+    >>> flush(values)
+    >>> values.tolist()
+    [0.0, 0.5]
+    """
+    zero, tiny = values.dtype.type(0), np.finfo(values.dtype).tiny
+    for i in range(values.size):
+        values[i] = values[i] if values[i] >= tiny else zero
 
 
 @kernel

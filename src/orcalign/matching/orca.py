@@ -9,12 +9,14 @@ import numpy as np
 import numpy.typing as npt
 
 from orcalign.checks import require_number
-from orcalign.matching.kernel import bits, exp_nonpositive, kernel, reordering_kernel, wide_vectors
+from orcalign.matching.kernel import bits, exp_nonpositive, flush, kernel, reordering_kernel, wide_vectors
 from orcalign.matching.match import FloatArray, Match, as_episodes, require_valid
 from orcalign.matching.threads import for_chunks
 
 LANES = 8
 """Rows that `orca_rows` carries side by side."""
+NOTHING = 1
+"""A coverage of 0 in the unit of `_cover`."""
 
 
 @final
@@ -107,7 +109,7 @@ def orca_episodes(
     state, occupancy, block = orca_buffers(cost[0, 0])
     valid = True
     for b in range(start, stop):
-        state[:] = 0
+        state[:] = NOTHING
         rows = cost[b, : lengths[b]]
         valid &= orca_rows(rows, inverse, floor, state, occupancy, block, coverage[b], reward[b], progress[b])
     return valid
@@ -121,7 +123,7 @@ def orca_buffers(row: Any) -> Any:
     margin at both ends; and C of eight rows, each with a margin at both ends.
     """
     J = row.size
-    state = np.zeros(J + LANES, row.dtype)
+    state = np.full(J + LANES, row.dtype.type(NOTHING))
     occupancy = np.zeros(LANES * J + 2 * LANES, row.dtype)
     block = np.zeros(LANES * (J + 2 * LANES), row.dtype)
     return state, occupancy, block
@@ -156,11 +158,15 @@ def orca_rows(
         if not _fill_occupancy(cost, t, rows, inverse, floor, occupancy):
             return False
         _cover(occupancy, state, block)
+        last = np.uintp(LANES + (rows - 1) * (J + 2 * LANES))
+        for j in range(J):
+            state[j] = block[last + np.uintp(j)]
+        _to_probabilities(block)
         for r in range(rows):
             _finish_row(occupancy, block, r, coverage, reward, progress, t + r)
-        for j in range(J):
-            state[j] = coverage[t + rows - 1, j]
         t += rows
+    flush(reward[:T])
+    flush(progress[:T])
     return True
 
 
@@ -195,9 +201,13 @@ def _cover(P: Any, state: Any, C: Any) -> None:
     last row to the first, every row reads its neighbour before the neighbour moves on. A row that is not
     inside yet, or no longer, computes on what lies there and writes into a margin. When it enters it is 1, as
     C[t, -1] has to be: all start at 1, and at the step before, its neighbour was still 1 and nothing is larger.
+
+    Over many hundred frames most of C would be subnormal in float32, and with such numbers many CPUs take some ten
+    times as long. So the unit here is the smallest normal number, and one of it, NOTHING, stands for 0: no C is less,
+    and times any P it is still a normal number, or 0. Powers of two round nothing.
     """
     J = state.size - LANES
-    one = C.dtype.type(1)
+    one = C.dtype.type(1 / np.finfo(C.dtype).tiny)
     c = (one, one, one, one, one, one, one, one)
     for s in range(J + LANES - 1):
         c = _step(c, P, state, C, J, s)
@@ -250,6 +260,15 @@ def _step(c: Any, P: Any, state: Any, C: Any, J: int, s: int) -> Any:
     c0 = above if above > x else x
     C[q0] = c0
     return (c0, c1, c2, c3, c4, c5, c6, c7)
+
+
+@kernel
+def _to_probabilities(block: Any) -> None:
+    """From the unit of `_cover` to 1."""
+    wide_vectors()
+    zero, none, unit = block.dtype.type(0), block.dtype.type(NOTHING), np.finfo(block.dtype).tiny
+    for i in range(block.size):
+        block[i] = block[i] * unit if block[i] > none else zero
 
 
 @reordering_kernel

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from orcalign.checks import require_number
-from orcalign.matching.kernel import kernel
+from orcalign.matching.kernel import flush, kernel
 from orcalign.matching.match import FloatArray, Match, as_float_array
 from orcalign.matching.orca import orca
 
@@ -84,6 +84,7 @@ def weighted(coverage: Any, shares: Any, out: Any) -> None:
         for j in range(shares.size):
             total += np.float64(coverage[n, j]) * shares[j]
         out[n] = min(total, 1.0)
+    flush(out)
 
 
 def orca_progress(

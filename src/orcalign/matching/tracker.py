@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from orcalign.checks import require_count, require_number
 from orcalign.matching.match import FloatArray, as_float_array
-from orcalign.matching.orca import orca_buffers, orca_rows
+from orcalign.matching.orca import NOTHING, orca_buffers, orca_rows
 from orcalign.matching.orca_progress import check_worth, sharpen_last, weighted
 
 
@@ -69,7 +69,8 @@ class OrcaTracker:
     def reset(self) -> None:
         """Begin a new episode."""
         self.frames_seen = 0
-        for array in (self._state, self._coverage, self._reward, self._progress):
+        self._state[:] = NOTHING
+        for array in (self._coverage, self._reward, self._progress):
             array[:] = 0
 
     def copy(self) -> Self:
