@@ -16,7 +16,7 @@ def commands(words: Sequence[str] = ()) -> dict[str, Callable[..., None]]:
     >>> sorted(commands())[:2]
     ['check', 'demo import']
     """
-    from orcalign.cli import demo, doctor, evaluate, lists, report, score, sweep, table, train, weights
+    from orcalign.cli import demo, doctor, evaluate, figure, lists, report, score, sweep, table, train, weights
 
     return {
         "score": score.score,
@@ -29,6 +29,7 @@ def commands(words: Sequence[str] = ()) -> dict[str, Callable[..., None]]:
         "sweep": sweep.sweep,
         "table": table.table,
         "plot": table.plot,
+        "figure": figure.figure,
         "demo make": demo.make,
         "demo import": demo.import_,
         "demo warp": demo.warp,

@@ -114,7 +114,8 @@ def draw_strip(rows: Sequence[Row], path: Path, count: int = 8) -> None:
     save_figure(figure, path)
 
 
-def _of_run(run: Path, episode: int, above: Sequence[Row]) -> list[Row]:
+def video_of_run(run: Path, episode: int = 0) -> Path:
+    """The film of that episode of a run's last evaluation; a ValueError if it kept none."""
     from orcalign.report.study.films import last_video
 
     film = last_video(run, episode)
@@ -123,7 +124,11 @@ def _of_run(run: Path, episode: int, above: Sequence[Row]) -> list[Row]:
             f"'{run}' has kept no film of episode {episode} of an evaluation; give another --episode, from 0 on, "
             "or train with a larger --eval-shown."
         )
-    played = Row(run.name, read_video(film, VideoOptions(longest=LONGEST)).frames)
+    return film
+
+
+def _of_run(run: Path, episode: int, above: Sequence[Row]) -> list[Row]:
+    played = Row(run.name, read_video(video_of_run(run, episode), VideoOptions(longest=LONGEST)).frames)
     demo = Row("demo", DemoSet.load(run / "demo").demos[0].frames)
     last = next((row for row in reversed(above) if row.name == "demo"), None)
     return [played] if last is not None and np.array_equal(last.frames, demo.frames) else [demo, played]
