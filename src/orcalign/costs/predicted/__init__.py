@@ -1,0 +1,6 @@
+"""What a video shows in numbers: entities predicted from frames by an eye, and costs in centimetres between them."""
+
+from orcalign.costs.predicted.described import DescribedDemo
+from orcalign.costs.predicted.entities import Entities, Part
+
+__all__ = ["DescribedDemo", "Entities", "Part"]
