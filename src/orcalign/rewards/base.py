@@ -35,12 +35,16 @@ class Need:
 
     >>> Need(frames=3).draws(6), Need(frames=3).draws(7), Need(frames=0).draws(0)
     (True, False, False)
+    >>> (Need(of=8) | Need(frames=0)).of, (Need(of=8) | Need(of=2)).of, (Need(of=8) | Need()).of
+    (8, 8, None)
     """
 
     frames: int = 1
     """Pictures of every n-th episode; 0 for none."""
     states: bool = False
     actions: bool = False
+    of: int | None = None
+    """Pictures of so many moments of the episode, drawn by lot; None for all."""
 
     def draws(self, episode: int) -> bool:
         """Whether the episode of that number has to be drawn."""
@@ -48,7 +52,10 @@ class Need:
 
     def __or__(self, other: Need) -> Need:
         """What both need; pictures as often as their numbers have in common."""
-        return Need(int(np.gcd(self.frames, other.frames)), self.states or other.states, self.actions or other.actions)
+        few = [one.of for one in (self, other) if one.frames > 0]
+        of = max((one for one in few if one is not None), default=None) if None not in few else None
+        frames = int(np.gcd(self.frames, other.frames))
+        return Need(frames, self.states or other.states, self.actions or other.actions, of)
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,11 +65,13 @@ class Rollout:
     length: int
     """T"""
     frames: Frames | None = None
-    """[T, H, W, 3]"""
+    """[T, H, W, 3], or [K, H, W, 3] of some moments."""
     states: npt.NDArray[np.float32] | None = None
     """[T+1, D] What the environment observes, the first one before any action."""
     actions: npt.NDArray[np.float32] | None = None
     """[T, A] from -1 to 1."""
+    at: npt.NDArray[np.int64] | None = None
+    """[K] Those moments, in order; None if the frames are of all."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -22,6 +22,7 @@ FILE = "reward.json"
 SCENES = "scenes.npz"
 REWARDS = {
     "video": "orcalign.rewards.video_reward:VideoReward",
+    "follow": "orcalign.rewards.follow.reward:FollowReward",
     "sum": "orcalign.rewards.composed:Sum",
     "product": "orcalign.rewards.composed:Product",
     "staged": "orcalign.rewards.composed:Staged",
@@ -42,7 +43,7 @@ def reward_class(kind: str) -> Any:
     >>> reward_class("vidoe")
     Traceback (most recent call last):
     ...
-    ValueError: no reward is called 'vidoe'; did you mean 'video'? Known: video, sum, product, staged, or module:Class.
+    ValueError: no reward is called 'vidoe'; did you mean 'video'? Known: video, follow, sum, ...
     """
     place = REWARDS.get(kind, kind)
     module, colon, name = place.partition(":")

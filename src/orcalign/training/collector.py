@@ -21,6 +21,8 @@ from orcalign.training.episode import PlayedEpisode
 
 STACK = 3
 """Frames that a policy on pixels sees at once."""
+LOT = 2
+"""Beside the seeds: what is drawn by lot for the reward leaves the exploration as it is."""
 
 
 @dataclass(frozen=True)
@@ -106,9 +108,12 @@ class Collector:
         # Pictures are what observing costs: a reward that has none to wait for sees every episode.
         observe = order.observe or order.show or not need.frames
         draw = order.show or ((observe or stream is not None) and need.draws(order.number))
+        moments = None if order.show else self._moments(order)
         rng = np.random.default_rng([self.config.seed, order.seed])
         actions: list[npt.NDArray[np.float32]] = []
-        frames, successes, env_rewards = [], [], []
+        frames: list[npt.NDArray[np.uint8]] = []
+        drawn: list[int] = []
+        successes, env_rewards = [], []
         noise: npt.NDArray[np.floating[Any]] | None = None
         spread, random = order.noise, order.random
         observation, info = self.env.reset(seed=order.seed)
@@ -137,9 +142,12 @@ class Collector:
                 scaled = rescale(action, self._low, self._high)
                 observation, env_reward, terminated, truncated, info = self.env.step(scaled)
             done = terminated or truncated
-            if draw:
+            # An episode that ends before the first moment that was drawn by lot is seen in its end.
+            look = draw and (moments is None or t in moments or (done and not frames))
+            if look:
                 with _clock(seconds, "render"):
                     frames.append(np.asarray(self.env.render()))
+                    drawn.append(t)
             actions.append(action)
             observations.append(self._kept(observation, t + 1))
             states.append(self._state(observation, info))
@@ -147,7 +155,7 @@ class Collector:
             env_rewards.append(float(env_reward))
             if stream is not None:
                 with _clock(seconds, "observe"):
-                    stream.push(frames[-1] if draw else None, states[-1], action)
+                    stream.push(frames[-1] if look else None, states[-1], action)
         pictures = np.stack(frames) if frames else None
         evidence: dict[str, npt.NDArray[Any]] = {}
         if observe:
@@ -156,6 +164,7 @@ class Collector:
                 pictures if need.draws(order.number) else None,
                 np.stack(states) if need.states else None,
                 np.stack(actions) if need.actions else None,
+                None if moments is None or not drawn else np.array(drawn, np.int64),
             )
             with _clock(seconds, "observe"):
                 evidence = self.reward.observe(rollout)
@@ -172,6 +181,14 @@ class Collector:
             seconds,
             observe,
         )
+
+    def _moments(self, order: Order) -> frozenset[int] | None:
+        """The steps after which pictures are drawn, if not after all."""
+        count, steps = self.reward.need.of, self.world.agent_steps
+        if count is None or count >= steps:
+            return None
+        lot = np.random.default_rng([self.config.seed, order.seed, LOT])
+        return frozenset(lot.choice(steps, count, replace=False).tolist())
 
     def close(self) -> None:
         """Give back what the environment holds."""

@@ -16,6 +16,7 @@ from orcalign.envs.demo_making import ORDERS
 from orcalign.envs.demo_warps import CATEGORIES, check_mixed, check_variant
 from orcalign.envs.experts import DEMO_ENDS
 from orcalign.envs.making import check_render_choice
+from orcalign.training.follow_config import FollowConfig
 from orcalign.training.reward_config import VIDEO, RewardConfig
 
 DEMO_KINDS = ("misaligned", "aligned", *CATEGORIES, "mixed")
@@ -185,6 +186,7 @@ class TrainConfig:
     """Threads of the learner; part of the config because sums round in another order with others."""
     demo: DemoConfig = field(default_factory=DemoConfig)
     reward: RewardConfig = field(default_factory=RewardConfig)
+    follow: FollowConfig = field(default_factory=FollowConfig)
     encoder: EncoderConfig = field(default_factory=EncoderConfig)
     agent: AgentSettings = field(default_factory=DrQv2Settings)
     collect: CollectConfig = field(default_factory=CollectConfig)

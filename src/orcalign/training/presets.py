@@ -13,6 +13,7 @@ from typing import Any
 from orcalign.checks import require
 from orcalign.envs import find_task
 from orcalign.envs.suite import find_suite
+from orcalign.rewards.follow.own_frames import OwnSettings
 from orcalign.training.config import DemoConfig, EncoderConfig, TrainConfig
 from orcalign.training.config_mapping import from_mapping, with_settings
 
@@ -105,7 +106,30 @@ class Recipe:
     """Fields of the config that differ from the preset's."""
 
 
+_FOLLOW: Plain = {
+    "reward.reward": "follow",
+    "reward.scale": "none",
+    "agent.gamma": 0.95,
+    "agent.learning_rate": 3e-4,
+    "agent.action_penalty": 0.01,
+}
 RECIPES: dict[str, Recipe] = {
+    "follow": Recipe(
+        "follow",
+        "follows the video in state space: an eye that learns from the run's own frames reads it",
+        {
+            **_FOLLOW,
+            "follow.eye": "own",
+            # Nothing is paid before the eye has learned from random play.
+            "collect.random_steps": OwnSettings().begin,
+            "collect.learning_starts": OwnSettings().begin,
+        },
+    ),
+    "follow_posed": Recipe(
+        "follow (posed)",
+        "the same with an eye that has learned from scenes posed in the simulator",
+        {**_FOLLOW, "follow.eye": "posed"},
+    ),
     "orca_progress": Recipe(
         "ORCA progress",
         "pays progress along the demo in order, and for staying in its last frame, around the object",

@@ -9,6 +9,7 @@ from typing import Any
 from orcalign.checks import Ramp, Scale, near_miss, require, share_or_count
 from orcalign.matching import MATCHERS
 from orcalign.rewards.settings import RewardSettings, calibrates, known_settings
+from orcalign.training.follow_config import FOLLOW
 
 VIDEO = "video"
 POOLS = ("auto", "max", "best")
@@ -21,7 +22,8 @@ class RewardConfig:
     """How the video becomes a reward."""
 
     reward: str = VIDEO
-    """video, or module:Class for one of your own, made with the settings in `set`."""
+    """video; follow, which follows it in state space; or module:Class for one of your own, made with the settings in
+    `set`."""
     matcher: str = "orca"
     """One of `orcalign matchers`."""
     distance: str = "cosine"
@@ -69,8 +71,8 @@ class RewardConfig:
             require("pretrain", self.pretrain, tuple(MATCHERS))
         given = self.extra_settings()
         if self.reward != VIDEO:
-            if not all(self.reward.partition(":")):
-                raise ValueError(f"reward is {self.reward!r}; give video, or one of your own as module:Class.")
+            if self.reward != FOLLOW and not all(self.reward.partition(":")):
+                raise ValueError(f"reward is {self.reward!r}; give video, follow, or one of your own as module:Class.")
             return
         known = {name for matcher in self.matchers for name in known_settings(matcher)}
         for name in given:

@@ -7,7 +7,7 @@ import json
 import os
 import platform
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from importlib import metadata
 from pathlib import Path
 from typing import Any
@@ -17,6 +17,7 @@ from orcalign.files import write_file
 from orcalign.rewards import Reward, load_reward
 from orcalign.rewards.demos import as_demos
 from orcalign.rewards.description import FILE, SCENES, save_description
+from orcalign.rewards.follow.own_frames import EYE
 from orcalign.training.checkpoint import read_arrays, save_arrays
 from orcalign.training.config import TrainConfig
 from orcalign.video import Demo, DemoSet
@@ -45,17 +46,18 @@ class RunFolder:
         config: TrainConfig,
         demos: tuple[Demo, ...],
         reward: dict[str, Any],
-        scenes: bytes | None = None,
+        files: Mapping[str, bytes],
         **facts: Any,
     ) -> RunFolder:
-        """Make the folder of a new run, with its reward's description; one that is in use is never written into."""
+        """Make the folder of a new run, with its reward's description and the files that it is made from; a folder in
+        use is never written into."""
         folder = Path(path)
         cls.require_free(folder)
         for name in ("episodes", "checkpoints", "evaluations", "videos"):
             (folder / name).mkdir(parents=True, exist_ok=True)
         DemoSet(demos).save(folder / "demo")
-        if scenes is not None:
-            write_file(folder / SCENES, scenes)
+        for name, content in files.items():
+            write_file(folder / name, content)
         save_description(folder, reward)
         about = {"versions": versions(), "machine": f"{platform.system()} {platform.machine()}", **facts}
         write_file(folder / "run.json", (json.dumps(about, indent=1) + "\n").encode())
@@ -123,7 +125,7 @@ class MetricsLog:
         self._file.close()
 
 
-REWARD_FILES = ("demo", FILE, SCENES)
+REWARD_FILES = ("demo", FILE, SCENES, EYE)
 """What of a run's folder its reward is made from."""
 STATE = "reward-state.safetensors"
 

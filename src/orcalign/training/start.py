@@ -13,9 +13,13 @@ import numpy as np
 
 from orcalign.envs import make, make_demos, train_seed
 from orcalign.rewards.demos import as_demos
+from orcalign.rewards.description import SCENES
+from orcalign.rewards.follow.own_frames import EYE
 from orcalign.training.config import TrainConfig
 from orcalign.training.config_mapping import from_mapping, to_mapping, with_settings
 from orcalign.training.episode import known_expert_return
+from orcalign.training.follow_config import FOLLOW
+from orcalign.training.following import prepare_to_follow
 from orcalign.training.presets import config as config_of
 from orcalign.training.reward_config import VIDEO, plan_stages
 from orcalign.training.run_folder import RunFolder
@@ -41,8 +45,9 @@ def start_run(
     demos, notes = find_demos(config)
     for note in notes:
         tell(note)
+    parts, files = reward_parts(config, demos, tell)
     return RunFolder.create(
-        out, config, demos, describe_reward(config), scenes(config) if len(demos) == 1 else None,
+        out, config, demos, describe_reward(config, parts), files,
         command=command, task=config.task, demo_hash=demo_hash(demos),
         expert_return=known_expert_return(config.task, tell),
     )  # fmt: skip
@@ -130,42 +135,49 @@ def find_demos(config: TrainConfig) -> tuple[tuple[Demo, ...], tuple[str, ...]]:
     return made.demos, notes
 
 
-def describe_reward(config: TrainConfig) -> dict[str, Any]:
-    """What `reward.json` of the run says.
+def reward_parts(
+    config: TrainConfig, demos: tuple[Demo, ...], tell: Callable[[str], None] = lambda text: None
+) -> tuple[list[dict[str, Any]], dict[str, bytes]]:
+    """Descriptions of the rewards of a run's stages, and the files beside `reward.json` that they are made from.
 
     >>> from orcalign.training.presets import config
-    >>> [part["settings"]["matcher"] for part in describe_reward(config("nav2d", recipe="orca"))["parts"]]
+    >>> [part["settings"]["matcher"] for part in reward_parts(config("nav2d", recipe="orca"), ())[0]]
     ['temporal_ot', 'orca']
     """
     reward, encoder = config.reward, config.encoder
+    if reward.reward == FOLLOW:
+        part, eye = prepare_to_follow(config, demos, tell)
+        return [part], {EYE: eye}
     if reward.reward != VIDEO:
-        parts = [{"kind": reward.reward, **reward.extra_settings()}]
-    else:
-        costs = {
-            "encoder": encoder.encoder,
-            "size": encoder.encoder_size,
-            "weights": encoder.weights,
-            "engine": encoder.engine,
-            "threads": encoder.encoder_threads,
-            "look": encoder.look,
-            "distance": reward.distance,
-        }
-        parts = [
-            {"kind": VIDEO, "settings": reward.video_settings(name).plain(), "costs": costs} for name in reward.matchers
-        ]
+        return [{"kind": reward.reward, **reward.extra_settings()}], {}
+    costs = {
+        "encoder": encoder.encoder,
+        "size": encoder.encoder_size,
+        "weights": encoder.weights,
+        "engine": encoder.engine,
+        "threads": encoder.encoder_threads,
+        "look": encoder.look,
+        "distance": reward.distance,
+    }
+    parts = [
+        {"kind": VIDEO, "settings": reward.video_settings(name).plain(), "costs": costs} for name in reward.matchers
+    ]
+    return parts, {SCENES: scenes(config)} if encoder.look != "whole" and len(demos) == 1 else {}
+
+
+def describe_reward(config: TrainConfig, parts: list[dict[str, Any]]) -> dict[str, Any]:
+    """What `reward.json` of the run says of the rewards of its stages."""
     return {
         "kind": "staged",
-        "starts": [first for first, _ in plan_stages(reward, config.steps)],
+        "starts": [first for first, _ in plan_stages(config.reward, config.steps)],
         "steps": config.steps,
-        "scale": reward.scale.factor,
+        "scale": config.reward.scale.factor,
         "parts": parts,
     }
 
 
-def scenes(config: TrainConfig) -> bytes | None:
-    """First frames of some episodes, and the same after a step, as an npz file; None where nobody looks for objects."""
-    if config.encoder.look == "whole" or config.reward.reward != VIDEO:
-        return None
+def scenes(config: TrainConfig) -> bytes:
+    """First frames of some episodes, and the same after a step, as an npz file: an object is looked for in them."""
     collect = config.collect
     env = make(config.task, collect.render, config.seed, size=collect.frame_size)
     env.action_space.seed(0)

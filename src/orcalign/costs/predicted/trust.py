@@ -1,0 +1,107 @@
+"""On which frames of a demo an eye is believed, told by what it said of the learner's own frames before it knew them.
+
+An eye that has learned from the learner's frames alone has not seen what the learner has not done. It is believed on a
+demo frame if own frames look like it, as near as own frames look like one another, in what the eye itself looks at,
+and if of those it had been right before it learned from them, where they show objects as far from their start.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import numpy.typing as npt
+
+from orcalign.costs.predicted.described import DescribedDemo
+from orcalign.costs.predicted.relative import STILL
+from orcalign.matching.match import FloatArray
+
+NEIGHBOURS = 12
+"""Own frames that are asked about a demo frame."""
+USUAL = 0.95
+"""Share of own frames that have their neighbours within the distance that counts as alike."""
+RIGHT = 3.0
+"""Centimetres by which the eye may have been off, in the median of the neighbours."""
+GRASP = 4.0
+"""Centimetres beyond its closest approach at which the hand still holds what it carried."""
+
+
+def believe(
+    demo: DescribedDemo,
+    looks: FloatArray,
+    own_looks: FloatArray,
+    own_values: FloatArray,
+    own_starts: FloatArray,
+    guesses: FloatArray,
+) -> npt.NDArray[np.bool_]:
+    """[J] Whether what the eye says of the objects in a demo frame is believed.
+
+    Args:
+        demo: as the eye describes it.
+        looks: [J, H] what the eye makes of the demo's frames, its last hidden layer.
+        own_looks: [N, H] of own frames.
+        own_values: [N, E] where things truly were.
+        own_starts: [N, E] and at the start of those episodes.
+        guesses: [N, E] what the eye said of each frame before it had learned from it; nan where it said nothing.
+    """
+    entities = demo.entities
+    if not entities.objects:
+        return np.ones(len(demo), bool)
+    scale = own_looks.std(axis=0) + 1e-6
+    own, shown = own_looks / scale, looks / scale
+    asked = ~np.isnan(guesses).any(axis=1)
+    believed = np.zeros(len(demo), bool)
+    at_rest = np.ones(len(demo), bool)
+    for k in range(len(entities.objects)):
+        place = entities.at(f"object {k + 1}")
+        at_rest &= np.linalg.norm(demo.values[:, place] - demo.start[place], axis=1) < STILL
+    # Until the demo's objects move they are where they stand: that needs no eye.
+    believed[: int(np.flatnonzero(~at_rest)[0]) if not at_rest.all() else len(demo)] = True
+    if asked.sum() < 2 * NEIGHBOURS:
+        return believed
+    usual = np.quantile(_nearest(own[asked], own[asked], NEIGHBOURS + 1)[0][:, -1], USUAL)
+    distances, nearest = _nearest(shown, own[asked], NEIGHBOURS)
+    values, starts, said = own_values[asked], own_starts[asked], guesses[asked]
+    for j in np.flatnonzero(~believed):
+        if distances[j, -1] > usual:
+            continue
+        like = nearest[j]
+        right = True
+        for k in range(len(entities.objects)):
+            place = entities.at(f"object {k + 1}")
+            off = np.linalg.norm(said[like][:, place] - values[like][:, place], axis=1)
+            own_way = np.linalg.norm(values[like][:, place] - starts[like][:, place], axis=1)
+            way = np.linalg.norm(demo.values[j, place] - demo.start[place])
+            right &= bool(np.median(off) <= RIGHT) and (way < STILL or bool(np.median(own_way) >= STILL))
+        believed[j] = right
+    return believed
+
+
+def with_trust(demo: DescribedDemo, believed: npt.NDArray[np.bool_]) -> DescribedDemo:
+    """The same, with objects that are not believed where they may be: in the hand, if they were there when they were
+    believed last, else at their start."""
+    values = demo.values.copy()
+    entities = demo.entities
+    if not entities.objects or believed.all():
+        return replace(demo, believed=believed)
+    hand, first = entities.at("hand"), entities.at("object 1")
+    apart = np.linalg.norm(values[:, hand] - values[:, first], axis=1)
+    held = (apart[believed].min() if believed.any() else 0.0) + GRASP
+    last: int | None = None
+    for j in range(len(demo)):
+        if believed[j]:
+            last = j
+            continue
+        for k in range(len(entities.objects)):
+            place = entities.at(f"object {k + 1}")
+            values[j, place] = demo.start[place]
+        if last is not None and apart[last] < held:
+            values[j, first] = values[j, hand] - (demo.values[last, hand] - demo.values[last, first])
+    return replace(demo, values=values, believed=believed)
+
+
+def _nearest(one: FloatArray, others: FloatArray, count: int) -> tuple[FloatArray, npt.NDArray[np.int64]]:
+    """[N, count] Distances to the nearest of the others, ascending, and which those are."""
+    squares = (one**2).sum(1)[:, None] + (others**2).sum(1)[None] - 2 * one @ others.T
+    nearest = np.argsort(squares, axis=1, kind="stable")[:, :count]
+    return np.sqrt(np.maximum(np.take_along_axis(squares, nearest, 1), 0)), nearest

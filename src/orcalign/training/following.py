@@ -1,0 +1,86 @@
+"""What a run that follows in state space begins with: entities, and an eye that reads the video."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from orcalign.costs.predicted.entities import Entities
+from orcalign.costs.predicted.eye import Eye
+from orcalign.envs import make, train_seed
+from orcalign.envs.entities import entities_of
+from orcalign.training.follow_config import FOLLOW
+from orcalign.video import Demo
+
+if TYPE_CHECKING:
+    from orcalign.training.config import TrainConfig
+
+RESETS, STEPS = 60, 6
+"""Episodes in which an eye that learns from own frames looks around before the run, and frames of each: it sees what
+moves and where episodes begin, and learns nothing yet."""
+LOOKING = 2**61 + 1
+"""Instead of a run's seed, so that these episodes are none that a run is trained with."""
+
+
+def prepare_to_follow(
+    config: TrainConfig, demos: tuple[Demo, ...], tell: Callable[[str], None]
+) -> tuple[dict[str, Any], bytes]:
+    """Description of the reward, and the file of the eye that reads its video."""
+    follow, collect = config.follow, config.collect
+    if len(demos) != 1:
+        raise ValueError(f"there are {len(demos)} demos, and a run that follows in state space follows one; give one.")
+    if collect.policy_input != "states":
+        raise ValueError("policy_input is 'pixels', and following in state space needs states; leave it out.")
+    entities = entities_of(config.task, None if follow.entities is None else Path(follow.entities))
+    eye = _eye(config, entities, tell).require(entities)
+    problem = eye.view_problem(demos[0].frames)
+    if problem:
+        raise ValueError(problem)
+    own = follow.own(config.seed)
+    part = {
+        "kind": FOLLOW,
+        "settings": follow.settings().plain(),
+        "entities": entities.plain(),
+        "rest": eye.rest.tolist(),
+        "own": None if own is None else own.plain(),
+    }
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "eye.safetensors"
+        eye.save(file)
+        return part, file.read_bytes()
+
+
+def _eye(config: TrainConfig, entities: Entities, tell: Callable[[str], None]) -> Eye:
+    follow, collect = config.follow, config.collect
+    if follow.eye == "own":
+        return look_around(config, entities)
+    if follow.eye == "posed":
+        from orcalign.training.posed_eye import posed_eye
+
+        return Eye.load(posed_eye(config.task, collect.render, collect.frame_size, tell=tell))
+    return Eye.load(Path(follow.eye))
+
+
+def look_around(config: TrainConfig, entities: Entities) -> Eye:
+    """An eye that has seen random play and learned nothing of places yet."""
+    collect = config.collect
+    env = make(config.task, collect.render, config.seed, size=collect.frame_size)
+    env.action_space.seed(0)
+    frames, states, rests = [], [], []
+    try:
+        for k in range(RESETS):
+            state, _ = env.reset(seed=train_seed(k, LOOKING))
+            rests.append(state)
+            for t in range(STEPS * 4):
+                state, *_ = env.step(env.action_space.sample())
+                if t % 4 == 3:
+                    frames.append(np.array(env.render()))
+                    states.append(state)
+    finally:
+        env.close()
+    about = {"task": config.task, "render": collect.render, "learns": "from own frames"}
+    return Eye.begin(entities, np.stack(frames), np.stack(states), np.stack(rests), about=about, seed=config.seed)

@@ -1,0 +1,160 @@
+"""The reward that follows in state space: stream and episode, guide, state, what is said of it."""
+
+import dataclasses
+
+import numpy as np
+import pytest
+
+from orcalign.costs.predicted import DescribedDemo, Entities
+from orcalign.rewards import Evidence, Moment, Need, Rollout, Staged
+from orcalign.rewards.follow import FollowReward, FollowSettings
+from orcalign.rewards.follow.sight import SEES, Sight, frontier
+
+PUSH = Entities(hand=(0, 1), gripper=2, objects=((3, 4),), goal=(5, 6), unit=1.0, opening=1.0)
+
+
+def states(steps, shift=0.0):
+    """[steps + 1, 7] The hand comes to the object, and takes it to the goal."""
+    way = np.linspace(0, 1, steps + 1)
+    come, go = np.clip(2 * way, 0, 1), np.clip(2 * way - 1, 0, 1)
+    hand = np.stack([20 * come + 30 * go, np.full(len(way), 0.0)], 1)
+    hand[:, 0] += shift * come
+    thing = np.stack([20 + shift + 30 * go, np.zeros(len(way))], 1)
+    goal = np.tile([50.0 + shift, 0.0], (len(way), 1))
+    return np.concatenate([hand, (way > 0.5)[:, None], thing, goal], axis=1).astype(np.float32)
+
+
+def reward(**settings):
+    demo = states(8)
+    known = DescribedDemo.known(PUSH, demo[1:], demo[0])
+    return FollowReward(PUSH, known.start, FollowSettings(**settings), known)
+
+
+def seen(own, way):
+    return Evidence(len(way) - 1, own.observe(Rollout(len(way) - 1, states=way)))
+
+
+def test_it_needs_states_and_no_picture():
+    assert reward().need == Need(frames=0, states=True)
+    with pytest.raises(ValueError, match="came without states"):
+        reward().observe(Rollout(3))
+
+
+@pytest.mark.parametrize("shift", [0.0, 6.0])
+def test_whoever_does_it_is_paid_all(shift):
+    own = reward()
+    done, idle, half = (
+        seen(own, way) for way in (states(20, shift), states(20, shift)[:1].repeat(21, 0), states(20)[:11])
+    )
+    totals = [float(own.pay([one])[0].sum()) for one in (done, idle, half)]
+    assert totals[0] > 10 > totals[2] > totals[1] + 1
+    assert own.follow(done)["progress"] > 0.99 > 0.2 > own.follow(idle)["progress"]
+
+
+def test_a_stream_pays_and_guides_as_the_episode_does():
+    own, way = reward(), states(13, 4.0)
+    live = own.stream()
+    live.reset(way[0])
+    guides, paid = [live.guide], []
+    for state in way[1:]:
+        paid.append(live.push(state=state))
+        guides.append(live.guide)
+    evidence = seen(own, way)
+    assert paid == own.pay([evidence])[0].tolist()
+    assert np.array_equal(np.stack(guides), own.guide([evidence])[0])
+    assert live.followed == {"progress": own.follow(evidence)["progress"]}
+    with pytest.raises(ValueError, match=r"begin with reset\(state\)"):
+        own.stream().push(state=way[1])
+
+
+@pytest.mark.parametrize("sees", [(), SEES[:1], SEES[1:2], SEES[2:], SEES])
+def test_the_policy_sees_what_it_is_to_see(sees):
+    own = reward(sees=sees)
+    guide = own.guide([seen(own, states(8))])[0]
+    assert guide.shape == (9, own.guide_dim)
+    assert guide.dtype == np.float32
+    assert own.guide_dim == sum({"relations": 18, "progress": 2, "missing": 5}[one] for one in sees)
+    assert np.isfinite(guide).all()
+    assert np.abs(guide).max(initial=0) < 10
+
+
+def test_what_is_missing_leads_to_the_next_frame():
+    own = reward(sees=("missing",))
+    guide = own.guide([seen(own, states(8))])[0]
+    # At the start the first demo frame is to the right of the hand; in the end nothing is missing.
+    assert guide[0, 0] > 0.9
+    assert np.allclose(guide[-1], 0, atol=1e-6)
+
+
+def test_the_frontier_is_behind_what_is_covered():
+    covered = np.array([[1.0, 0.9, 0.3, 0.2], [1, 1, 1, 1], [5e-5, 5e-5, 0, 0]])
+    assert frontier(covered).tolist() == [2, 3, 0]
+
+
+def test_without_a_described_demo_nothing_is_paid_and_the_guide_has_its_width():
+    blind = FollowReward(PUSH, np.zeros(7))
+    way = states(5)
+    evidence = seen(blind, way)
+    assert blind.pay([evidence])[0].tolist() == [0] * 5
+    assert blind.guide([evidence])[0].shape == (6, reward().guide_dim)
+    live = blind.stream()
+    live.reset(way[0])
+    assert np.array_equal(live.guide, blind.guide([evidence])[0][0])
+    assert live.push(state=way[1]) == 0
+    assert blind.explain(evidence) is None
+    assert blind.numbers()["believed"] == 0
+    assert blind.learn([evidence], Moment(0, 1)) is None
+
+
+def test_state_is_enough_to_go_on():
+    own, blind = reward(), FollowReward(PUSH, np.zeros(7))
+    blind.load_state(own.state())
+    evidence = seen(own, states(9))
+    assert (blind.pay([evidence])[0] == own.pay([evidence])[0]).all()
+
+
+def test_a_floor_follows_the_eye():
+    demo = states(8)
+    known = DescribedDemo.known(PUSH, demo[1:], demo[0])
+    rough = FollowReward(PUSH, known.start, described=dataclasses.replace(known, error=2.0))
+    assert rough.numbers()["floor"] == 5.0
+    assert FollowReward(PUSH, known.start, described=known).numbers()["floor"] == 2.0
+    assert "2.0 cm off" in rough.notes[0]
+
+
+def test_the_demo_is_read_once_and_only_if_needed():
+    calls = []
+    demo = states(8)
+
+    def read():
+        calls.append(1)
+        return DescribedDemo.known(PUSH, demo[1:], demo[0])
+
+    own = FollowReward(PUSH, np.zeros(7), described=read)
+    assert not calls
+    own.pay([seen(own, demo)])
+    own.stream()
+    assert calls == [1]
+
+
+def test_it_is_explained_in_centimetres():
+    own = reward()
+    told = own.explain(seen(own, states(8)))
+    assert told is not None
+    assert told.match.reward.shape == (8,)
+    assert told.match.cost.max() > 20
+    assert told.story.final_progress > 0.99
+
+
+def test_it_is_a_stage_like_any_other():
+    staged = Staged([reward()], steps=10)
+    assert staged.guide_dim == reward().guide_dim
+    evidence = Evidence(8, staged.observe(Rollout(8, states=states(8))))
+    assert staged.summary(evidence)["reward"] > 9
+
+
+def test_sight_of_a_state_of_which_nothing_is_known():
+    every = Entities.everything([1.0, 2.0])
+    assert Sight(every, np.zeros(2), ("relations",)).dim == 4
+    with pytest.raises(ValueError, match="did you mean 'missing'"):
+        Sight(every, np.zeros(2), ("mising",))
