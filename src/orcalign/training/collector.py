@@ -133,7 +133,9 @@ class Collector:
                 kind = self.config.collect.noise
                 noise = episode_noise(kind, self.world.agent_steps, self._low.size, rng)
             with _clock(seconds, "simulate"):
-                if random:
+                if random and noise is not None and self.config.collect.random_play == "noise":
+                    action = np.clip(noise[t % self.world.agent_steps], -1, 1).astype(np.float32)
+                elif random:
                     action = rng.uniform(-1, 1, self._low.size).astype(np.float32)
                 else:
                     now = None if noise is None or spread is None else spread * noise[t % self.world.agent_steps]

@@ -24,6 +24,7 @@ LOOKS = ("whole", "square", "change", "object")
 POLICY_INPUTS = ("states", "pixels")
 NOISES = ("white", "pink")
 UPDATES = ("episode", "step")
+RANDOM_PLAYS = ("uniform", "noise")
 
 
 def _at_least(least: int, section: Any, *names: str) -> None:
@@ -107,6 +108,9 @@ class CollectConfig:
     after the updates of episode k - 1 - in_flight. 0 waits, as the paper does."""
     random_steps: float = 2000
     """Agent steps with random actions first; below 1, a share of the run."""
+    random_play: str = "uniform"
+    """What random actions are: uniform, each for itself; or noise, of the run's kind with standard deviation 1: pink
+    noise goes somewhere, and sees more of the world."""
     learning_starts: int = 500
     """Agent steps before the first update."""
     updates_per_step: float = 0.5
@@ -129,6 +133,7 @@ class CollectConfig:
         require("policy_input", self.policy_input, POLICY_INPUTS)
         check_render_choice(self.render)
         require("noise", self.noise, NOISES)
+        require("random_play", self.random_play, RANDOM_PLAYS)
         require("updates", self.updates, UPDATES)
         share_or_count("random_steps", self.random_steps)
         _at_least(0, self, "in_flight", "learning_starts", "noise_start", "noise_end")

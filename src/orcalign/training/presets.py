@@ -122,6 +122,7 @@ RECIPES: dict[str, Recipe] = {
             "follow.eye": "own",
             # Nothing is paid before the eye has learned from random play.
             "collect.random_steps": OwnSettings().begin,
+            "collect.random_play": "noise",
             "collect.learning_starts": OwnSettings().begin,
         },
     ),

@@ -1,8 +1,10 @@
 """On which frames of a demo an eye is believed, told by what it said of the learner's own frames before it knew them.
 
-An eye that has learned from the learner's frames alone has not seen what the learner has not done. It is believed on a
-demo frame if own frames look like it, as near as own frames look like one another, in what the eye itself looks at,
-and if of those it had been right before it learned from them, where they show objects as far from their start.
+An eye that has learned from the learner's frames alone has not seen what the learner has not done: of an object that
+it never saw moved it says that it rests. Until the demo's hand comes to the object that is so in any case. From then on
+the eye is believed on a demo frame if own frames look like it, as near as own frames look like one another, in what the
+eye itself looks at; if enough of those show a moved object; and if it had been right about it before it learned from
+them.
 """
 
 from __future__ import annotations
@@ -13,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from orcalign.costs.predicted.described import DescribedDemo
-from orcalign.costs.predicted.relative import STILL
+from orcalign.costs.predicted.relative import NEAR, STILL
 from orcalign.matching.match import FloatArray
 
 NEIGHBOURS = 12
@@ -22,6 +24,8 @@ USUAL = 0.95
 """Share of own frames that have their neighbours within the distance that counts as alike."""
 RIGHT = 3.0
 """Centimetres by which the eye may have been off, in the median of the neighbours."""
+SOME = 1 / 3
+"""Share of the neighbours that must show the object moved."""
 GRASP = 4.0
 """Centimetres beyond its closest approach at which the hand still holds what it carried."""
 
@@ -51,12 +55,7 @@ def believe(
     own, shown = own_looks / scale, looks / scale
     asked = ~np.isnan(guesses).any(axis=1)
     believed = np.zeros(len(demo), bool)
-    at_rest = np.ones(len(demo), bool)
-    for k in range(len(entities.objects)):
-        place = entities.at(f"object {k + 1}")
-        at_rest &= np.linalg.norm(demo.values[:, place] - demo.start[place], axis=1) < STILL
-    # Until the demo's objects move they are where they stand: that needs no eye.
-    believed[: int(np.flatnonzero(~at_rest)[0]) if not at_rest.all() else len(demo)] = True
+    believed[: untouched(demo)] = True
     if asked.sum() < 2 * NEIGHBOURS:
         return believed
     usual = np.quantile(_nearest(own[asked], own[asked], NEIGHBOURS + 1)[0][:, -1], USUAL)
@@ -65,16 +64,35 @@ def believe(
     for j in np.flatnonzero(~believed):
         if distances[j, -1] > usual:
             continue
-        like = nearest[j]
-        right = True
+        like, right = nearest[j], True
         for k in range(len(entities.objects)):
             place = entities.at(f"object {k + 1}")
+            moved = np.linalg.norm(values[like][:, place] - starts[like][:, place], axis=1) >= STILL
+            still = np.linalg.norm(demo.values[:, place] - demo.start[place], axis=1).max() < STILL
+            if k and still:
+                continue
             off = np.linalg.norm(said[like][:, place] - values[like][:, place], axis=1)
-            own_way = np.linalg.norm(values[like][:, place] - starts[like][:, place], axis=1)
-            way = np.linalg.norm(demo.values[j, place] - demo.start[place])
-            right &= bool(np.median(off) <= RIGHT) and (way < STILL or bool(np.median(own_way) >= STILL))
+            right &= bool(moved.mean() >= SOME) and bool(np.median(off[moved]) <= RIGHT)
         believed[j] = right
     return believed
+
+
+def untouched(demo: DescribedDemo) -> int:
+    """Frames at the demo's beginning in which objects rest: until the hand comes to the first one, or one moves.
+
+    >>> from orcalign.costs.predicted.entities import Entities
+    >>> values = np.array([[20.0, 0.0], [9.0, 0.0], [1.0, 0.0], [1.0, 0.0]])
+    >>> untouched(DescribedDemo.known(Entities((0,), objects=((1,),), unit=1.0), values, values[0]))
+    2
+    """
+    entities = demo.entities
+    first = entities.at("object 1")
+    apart = np.linalg.norm(demo.values[:, entities.at("hand")] - demo.start[first], axis=1)
+    comes = apart < apart.min() + NEAR
+    for k in range(len(entities.objects)):
+        place = entities.at(f"object {k + 1}")
+        comes |= np.linalg.norm(demo.values[:, place] - demo.start[place], axis=1) >= STILL
+    return int(np.flatnonzero(comes)[0])
 
 
 def with_trust(demo: DescribedDemo, believed: npt.NDArray[np.bool_]) -> DescribedDemo:

@@ -161,23 +161,17 @@ class OwnFrames:
             groups=own.groups, weights=own.weights, recent=0.5,
         )  # fmt: skip
         if other.error > WORSE * before:
-            return [
-                f"a refit of the eye is not taken: it is {other.error:.1f} cm off on frames kept aside, not {before:.1f}"
-            ]
+            off = f"{other.error:.1f} cm off on frames kept aside, not {before:.1f}"
+            return [f"a refit of the eye is not taken: it would be {off}"]
         self.__dict__["eye"] = other
         return [f"the eye has learned again, from {len(own.seen)} own frames"]
 
     def state(self) -> State:
         """The eye, and what it has said of own frames before it knew them."""
-        plain, arrays = self.eye.state()
-        return (
-            {"next": self._next, "first": self._first, "eye": plain},
-            {
-                **{f"eye/{name}": array for name, array in arrays.items()},
-                "guesses": self._guesses,
-                "counts": self._counts,
-            },
-        )
+        eye, arrays = self.eye.state()
+        told = {"guesses": self._guesses, "counts": self._counts}
+        learned = {f"eye/{name}": array for name, array in arrays.items()}
+        return {"next": self._next, "first": self._first, "eye": eye}, {**learned, **told}
 
     def load_state(self, state: State) -> None:
         """Go on where `state` was taken."""

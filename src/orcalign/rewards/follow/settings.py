@@ -10,8 +10,9 @@ from typing import Any, final
 from orcalign.checks import require
 from orcalign.rewards.follow.sight import SEES
 
-LEAST_FLOOR, PER_ERROR = 2.0, 1.5
-"""Centimetres: the floor of an eye that is never wrong, and how much it grows with each of the eye's error."""
+LEAST_FLOOR, PER_ERROR, MOST_FLOOR = 2.0, 1.5, 6.0
+"""Centimetres: the floor of an eye that is never wrong, its growth with each of the eye's error, and its highest:
+beyond that places are no longer told apart."""
 
 
 @final
@@ -45,7 +46,7 @@ class FollowSettings:
 
     def floor_at(self, error: float) -> float:
         """Centimetres, with an eye that is so many centimetres off."""
-        return LEAST_FLOOR + PER_ERROR * error if self.floor is None else self.floor
+        return min(MOST_FLOOR, LEAST_FLOOR + PER_ERROR * error) if self.floor is None else self.floor
 
     def plain(self) -> dict[str, Any]:
         """For a description."""
