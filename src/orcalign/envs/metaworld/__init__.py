@@ -133,10 +133,7 @@ class Metaworld(Suite):
         env = MetaworldEnv(spec)
         renderer = self.renderer(env, spec, render, size)
         assert renderer is not None, "Meta-world is a MuJoCo scene"
-        try:
-            yield from pose_layouts(env, renderer, seed, first, spec.time)
-        finally:
-            renderer.close()
+        return pose_layouts(env, renderer, seed, first, spec.time)
 
     def expert(self, spec: TaskSpec, env: Env) -> Expert:
         """Meta-world's own script."""

@@ -203,6 +203,9 @@ def pose_layouts(
 ) -> Iterator[Posed]:
     """Layout after layout from number `first` on, without an end; `time` says whether observations tell the time."""
     stage, group = Stage(env), first
-    while True:
-        yield from Layout(stage, renderer, group, seed, time).frames()
-        group += 1
+    try:
+        while True:
+            yield from Layout(stage, renderer, group, seed, time).frames()
+            group += 1
+    finally:
+        renderer.close()

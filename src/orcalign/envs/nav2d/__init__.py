@@ -67,10 +67,11 @@ class Nav2DSuite(Suite):
         self, spec: TaskSpec, seed: int = 0, render: str = "fast", size: int | None = None, first: int = 0
     ) -> Iterator[Posed]:
         """The agent anywhere."""
+        from orcalign.envs.making import with_frames
         from orcalign.envs.nav2d.posing import pose_places
 
         env, _ = self.build(spec, True, size)
-        yield from pose_places(env, seed, first, spec.time)
+        return pose_places(with_frames(env, spec, render, size).unwrapped, seed, first, spec.time)
 
     def expert(self, spec: TaskSpec, env: Env) -> Expert:
         """To one subgoal after the other."""

@@ -3,27 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
-
 import numpy as np
 
+from orcalign.envs.nav2d.env import Nav2DBase
 from orcalign.envs.posing import Posed, layout_numbers, layout_seed
-from orcalign.envs.suite import Env
 
 PLACES = 16
 """Of a layout: after its start, which is a little random."""
 
 
-def pose_places(env: Env, seed: int, first: int = 0, time: bool = True) -> Iterator[Posed]:
+def pose_places(world: Nav2DBase, seed: int, first: int = 0, time: bool = True) -> Iterator[Posed]:
     """The start of an episode, then the agent elsewhere; without an end, from layout `first` on.
 
     Subgoals that were visited are not seen in a picture, and their share is 0 throughout.
     """
-    world: Any = env.unwrapped
     group = first
     while True:
         rng = layout_numbers(group, seed)
-        env.reset(seed=layout_seed(group, seed))
+        world.reset(seed=layout_seed(group, seed))
         for place in range(1 + PLACES):
             if place:
                 world.put(rng.uniform(0.0, world.cells - 1.0, 2))
