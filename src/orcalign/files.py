@@ -2,12 +2,14 @@
 
 import contextlib
 import ctypes
+import json
 import os
 import shutil
 import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 _EXCHANGE = 2
 _HERE = -100
@@ -157,3 +159,22 @@ def _exchange(first: Path, second: Path) -> bool:
     except AttributeError:
         return False
     return bool(rename(_HERE, os.fsencode(first), _HERE, os.fsencode(second), _EXCHANGE) == 0)
+
+
+def save_arrays(path: Path, arrays: dict[str, Any], about: dict[str, Any]) -> None:
+    """Arrays by name and plain values about them in one file: a policy, or what a reward has learned."""
+    from safetensors.numpy import save
+
+    write_file(path, save(arrays, {"about": json.dumps(about)}))
+
+
+def read_arrays(path: Path) -> tuple[dict[str, Any], dict[str, Any]]:
+    """What `save_arrays` wrote."""
+    from safetensors import SafetensorError, safe_open
+
+    try:
+        with safe_open(str(path), "numpy") as file:
+            about = json.loads((file.metadata() or {})["about"])
+            return {name: file.get_tensor(name) for name in file.keys()}, about  # noqa: SIM118 (no mapping)
+    except (SafetensorError, KeyError, ValueError) as error:
+        raise ValueError(f"{str(path)!r} is not a file that orcalign wrote ({error}).") from None

@@ -25,24 +25,43 @@ def published(request):
     reference = port.EfficientNet.from_name("efficientnet-lite0", image_size=size).eval()
     reference.load_state_dict(published_state())
     images = np.random.default_rng(0).integers(0, 256, (3, size, size, 3), np.uint8)
-    middle = []
-    reference._blocks[10].register_forward_hook(lambda block, given, out: middle.append(out))
+    hidden = {}
+    for block in (2, 4, 10):
+        reference._blocks[block].register_forward_hook(lambda module, given, out, k=block: hidden.update({k: out}))
 
     with torch.inference_mode():
         end = reference.extract_features((torch.tensor(images).permute(0, 3, 1, 2).float() - 127) / 128)
-    return size, images, *(features.flatten(1).numpy() for features in (*middle, end))
+    return (
+        size,
+        images,
+        {"": end.numpy(), **{name: hidden[k].numpy() for k, name in ((2, "4"), (4, "8"), (10, "-mid"))}},
+    )
 
 
 def test_same_features_as_the_published_port(published):
-    size, images, middle, end = published
-    for name, expected in (("efficientnet-lite0", end), ("efficientnet-lite0-mid", middle)):
-        ours = make_encoder(name, size=size, engine="torch")(images)
-        assert ours.shape == expected.shape
-        np.testing.assert_allclose(ours, expected, atol=1e-4)
+    size, images, expected = published
+    for name in ("", "-mid"):
+        ours = make_encoder(f"efficientnet-lite0{name}", size=size, engine="torch")(images)
+        assert ours.shape == (3, expected[name][0].size)
+        np.testing.assert_allclose(ours, expected[name].reshape(3, -1), atol=1e-4)
+
+
+def test_the_fine_map_is_two_stages_of_the_published_port_over_each_other(published):
+    size, images, expected = published
+    side = size // 8
+    ours = make_encoder("efficientnet-lite0-fine", size=size, engine="torch")(images).reshape(3, 136, side, side)
+    np.testing.assert_allclose(ours[:, 96:], expected["8"], atol=1e-4)
+    for dy in (0, 1):
+        for dx in (0, 1):
+            np.testing.assert_allclose(ours[:, 2 * dy + dx : 96 : 4], expected["4"][:, :, dy::2, dx::2], atol=1e-4)
 
 
 def test_places_are_counted():
-    sizes = {"efficientnet-lite0": (16, 25), "efficientnet-lite0-mid": (64, 81)}
+    sizes = {
+        "efficientnet-lite0": (16, 25),
+        "efficientnet-lite0-mid": (64, 81),
+        "efficientnet-lite0-fine": (256, 324),
+    }
     for name, places in sizes.items():
         for size, count in zip((128, 144), places, strict=True):
             assert num_places(make_encoder(name, size=size, engine="torch")) == count

@@ -16,7 +16,7 @@ from orcalign.encoders import ENCODERS, WeightsUnavailable, make_encoder
 
 torch = pytest.importorskip("torch")
 
-PACKAGED = ("efficientnet-lite0", "efficientnet-lite0-mid", "resnet18")
+PACKAGED = ("efficientnet-lite0", "efficientnet-lite0-mid", "efficientnet-lite0-fine", "resnet18")
 SMALL = 20_000
 """Bytes: no network is that small, so a pickle below carries none."""
 # With the small checkpoint the three sizes of DINOv2 are one.

@@ -6,7 +6,7 @@ from orcalign.encoders import ENCODERS, Encoder, WeightsUnavailable, make_encode
 from orcalign.encoders.backbone import Backbone
 from orcalign.encoders.backbones import Request
 
-NEEDS_NO_NETWORK = {"efficientnet-lite0", "efficientnet-lite0-mid", "pixels"}
+NEEDS_NO_NETWORK = {"efficientnet-lite0", "efficientnet-lite0-mid", "efficientnet-lite0-fine", "pixels"}
 
 
 @pytest.fixture

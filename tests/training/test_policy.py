@@ -9,9 +9,10 @@ from training.small_runs import run_to_end, small_config
 
 import orcalign
 from orcalign.envs import eval_seed, make
+from orcalign.files import read_arrays
 from orcalign.rewards import Rollout
 from orcalign.training import LoadedPolicy, load_policy, start_run
-from orcalign.training.checkpoint import Checkpoints, read_arrays
+from orcalign.training.checkpoint import Checkpoints
 from orcalign.training.collector import Order, rescale
 from orcalign.training.episode import read_shown
 from orcalign.training.players import make_collector

@@ -35,9 +35,8 @@ def evaluate(
     from orcalign.cli.train import find_own_modules
     from orcalign.envs import eval_seed
     from orcalign.envs.demo_making import FPS
-    from orcalign.files import require_writable, write_file
+    from orcalign.files import read_arrays, require_writable, write_file
     from orcalign.training import RunFolder
-    from orcalign.training.checkpoint import read_arrays
     from orcalign.training.collector import Order
     from orcalign.training.episode import known_expert_return, summarise
     from orcalign.training.players import make_collector

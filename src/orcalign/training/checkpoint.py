@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from orcalign.files import atomic_folder, write_file
+from orcalign.files import atomic_folder
 
 FORMAT = 2
 KEEP = 2
@@ -76,25 +76,6 @@ class Checkpoints:
         if hashlib.sha256(weights).hexdigest() != digest:
             raise ValueError(f"the checkpoint {str(path)!r} is damaged: its weights are not those recorded.")
         return state, load(weights)
-
-
-def save_arrays(path: Path, arrays: dict[str, Any], about: dict[str, Any]) -> None:
-    """Arrays by name and plain values about them in one file: a policy, or what a reward has learned."""
-    from safetensors.numpy import save
-
-    write_file(path, save(arrays, {"about": json.dumps(about)}))
-
-
-def read_arrays(path: Path) -> tuple[dict[str, Any], dict[str, Any]]:
-    """What `save_arrays` wrote."""
-    from safetensors import SafetensorError, safe_open
-
-    try:
-        with safe_open(str(path), "numpy") as file:
-            about = json.loads((file.metadata() or {})["about"])
-            return {name: file.get_tensor(name) for name in file.keys()}, about  # noqa: SIM118 (no mapping)
-    except (SafetensorError, KeyError, ValueError) as error:
-        raise ValueError(f"{str(path)!r} is not a file that orcalign wrote ({error}).") from None
 
 
 def under(prefix: str, arrays: Mapping[str, Any]) -> dict[str, Any]:

@@ -6,8 +6,9 @@ import time
 from collections.abc import Callable, Iterable
 from typing import Any, Protocol
 
+from orcalign.files import save_arrays
 from orcalign.rewards.base import State
-from orcalign.training.checkpoint import Checkpoints, save_arrays, under
+from orcalign.training.checkpoint import Checkpoints, under
 from orcalign.training.collector import Live, Order
 from orcalign.training.episode import EpisodeStore, PlayedEpisode, keep_shown, summarise
 from orcalign.training.learner import Learner, choose_device, limit_threads

@@ -10,9 +10,10 @@ import numpy as np
 import numpy.typing as npt
 
 from orcalign.checks import require
+from orcalign.files import read_arrays
 from orcalign.rewards import Stream, load_reward
 from orcalign.rewards.base import State
-from orcalign.training.checkpoint import read_arrays, under
+from orcalign.training.checkpoint import under
 from orcalign.training.collector import rescale
 from orcalign.training.run_folder import RunFolder
 

@@ -13,11 +13,10 @@ from pathlib import Path
 from typing import Any
 
 from orcalign import __version__
-from orcalign.files import write_file
+from orcalign.files import read_arrays, save_arrays, write_file
 from orcalign.rewards import Reward, load_reward
 from orcalign.rewards.demos import as_demos
 from orcalign.rewards.description import FILE, SCENES, save_description
-from orcalign.training.checkpoint import read_arrays, save_arrays
 from orcalign.training.config import TrainConfig
 from orcalign.video import Demo, DemoSet
 

@@ -2,5 +2,7 @@
 
 from orcalign.costs.predicted.described import DescribedDemo
 from orcalign.costs.predicted.entities import Entities, Part
+from orcalign.costs.predicted.eye import Eye
+from orcalign.costs.predicted.network import Predicted
 
-__all__ = ["DescribedDemo", "Entities", "Part"]
+__all__ = ["DescribedDemo", "Entities", "Eye", "Part", "Predicted"]

@@ -6,6 +6,7 @@ import math
 from collections.abc import Mapping
 from typing import NamedTuple
 
+import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
@@ -33,8 +34,8 @@ STAGES = (
     Stage(repeats=1, kernel=3, stride=1, expansion=6, width=320),
 )
 
-MIDDLE = 5
-"""Stages up to the last with a place for every 16 pixels."""
+UNTIL = {"end": 7, "middle": 5, "fine": 3}
+"""Stages of the trunk, of its part up to the last with a place for every 16 pixels, and up to that for every 8."""
 
 
 class ConvUnit(nn.Module):
@@ -90,33 +91,46 @@ class InvertedResidual(nn.Module):
 
 
 class EfficientNetLite0(nn.Module):
-    """The trunk without pooling and classifier, built for one input size; or its beginning up to the middle.
+    """The trunk without pooling and classifier, built for one input size; or its beginning.
 
     >>> import torch
     >>> net = EfficientNetLite0(size=64).eval()
     >>> tuple(net(torch.zeros(2, 3, 64, 64)).shape)
     (2, 1280, 2, 2)
-    >>> tuple(EfficientNetLite0(size=64, middle=True).eval()(torch.zeros(2, 3, 64, 64)).shape)
+    >>> tuple(EfficientNetLite0(size=64, until="middle").eval()(torch.zeros(2, 3, 64, 64)).shape)
     (2, 112, 4, 4)
+    >>> tuple(EfficientNetLite0(size=64, until="fine").eval()(torch.zeros(2, 3, 64, 64)).shape)
+    (2, 136, 8, 8)
     """
 
-    def __init__(self, size: int, middle: bool = False) -> None:
+    def __init__(self, size: int, until: str = "end") -> None:
         super().__init__()
+        self.fine = until == "fine"
         self.stem = ConvUnit(3, 32, kernel=3, stride=2, size=size)
         blocks: list[InvertedResidual] = []
         width, size = 32, self.stem.out_size
-        for stage in STAGES[:MIDDLE] if middle else STAGES:
+        for stage in STAGES[: UNTIL[until]]:
             for repeat in range(stage.repeats):
                 stride = stage.stride if repeat == 0 else 1
                 blocks.append(InvertedResidual(width, stage, stride=stride, size=size))
                 width, size = stage.width, blocks[-1].out_size
         self.blocks = nn.Sequential(*blocks)
-        self.head = nn.Identity() if middle else ConvUnit(width, CHANNELS, size=size)
+        self.head = ConvUnit(width, CHANNELS, size=size) if until == "end" else nn.Identity()
 
     def forward(self, x: Tensor) -> Tensor:
-        """Map normalised images [B,3,S,S] to features [B,1280,S/32,S/32], or [B,112,S/16,S/16] up to the middle."""
-        features: Tensor = self.head(self.blocks(self.stem(x)))
-        return features
+        """Map normalised images [B,3,S,S] to features [B,1280,S/32,S/32], or [B,112,S/16,S/16] up to the middle.
+
+        The fine ones [B,136,S/8,S/8] are the maps of two stages: a place of the later one, and the four of the one
+        before that lie in it, as channels.
+        """
+        if not self.fine:
+            features: Tensor = self.head(self.blocks(self.stem(x)))
+            return features
+        before = STAGES[0].repeats + STAGES[1].repeats
+        quarter: Tensor = self.blocks[:before](self.stem(x))
+        eighth: Tensor = self.blocks[before:](quarter)
+        odd = quarter.shape[-1] % 2
+        return torch.cat([functional.pixel_unshuffle(functional.pad(quarter, (0, odd, 0, odd)), 2), eighth], 1)
 
 
 def rename_published(state: Mapping[str, Tensor]) -> dict[str, Tensor]:

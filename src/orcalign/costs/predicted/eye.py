@@ -1,0 +1,321 @@
+"""The eye: says where the hand, the objects and the goal are in a frame, having learned it from the learner's own."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, final
+
+import numpy as np
+import numpy.typing as npt
+
+from orcalign.costs.predicted.described import DescribedDemo
+from orcalign.costs.predicted.entities import Entities
+from orcalign.costs.predicted.fitting import (
+    FRESH_RATE,
+    REFIT_RATE,
+    Errors,
+    Told,
+    held_out,
+    measure,
+    relative_error,
+    train,
+)
+from orcalign.costs.predicted.network import Head, Predicted
+from orcalign.costs.predicted.scenery import Scenery, whitening
+from orcalign.costs.predicted.smoothing import smooth
+from orcalign.encoders import Encoder, Progress, make_encoder
+from orcalign.encoders.protocol import Frames
+from orcalign.files import read_arrays, save_arrays
+from orcalign.matching.match import FloatArray
+
+FORMAT = 1
+ENCODER = "efficientnet-lite0-fine"
+CHANNELS = 64
+"""Kept of the encoder's 136."""
+SAMPLE = 600
+"""Frames of which the principal components are taken."""
+CHUNK = 128
+FEWEST = 20
+OTHER_VIEW = 1.0
+"""From here on a background is another: a camera turned by a 64th of the picture moves what is a metre wide in it by
+1.6 cm, as much as a good eye errs."""
+
+Maps = npt.NDArray[np.float16]
+
+
+@final
+class Eye:
+    """Frames to places in centimetres, for one environment, one camera and one way of drawing.
+
+    It is begun from random frames, then fitted, as often as there is more to learn from. Weights are NumPy arrays;
+    torch is imported to fit and to predict alone. It pickles.
+
+    >>> rng, play = np.random.default_rng(0), np.zeros((40, 32, 32, 3), np.uint8)
+    >>> states = rng.uniform(0, 1, (40, 2))
+    >>> for frame, (x, y) in zip(play, states, strict=True):
+    ...     frame[int(28 * y) : int(28 * y) + 4, int(28 * x) : int(28 * x) + 4] = 255
+    >>> eye = Eye.begin(Entities((0, 1)), play, states, states[:1])
+    >>> features = eye.look(play)
+    >>> eye.fit(features, eye.entities.read(states), updates=4)
+    >>> features.shape, eye.predict(features).values.shape, list(eye.errors), len(eye.describe(features))
+    ((40, 256, 64), (40, 2), ['hand'], 40)
+    """
+
+    def __init__(
+        self,
+        entities: Entities,
+        scenery: Scenery,
+        basis: tuple[npt.NDArray[np.float32], npt.NDArray[np.float32]],
+        rest: FloatArray,
+        about: Mapping[str, Any],
+        head: Head | None = None,
+    ) -> None:
+        self.entities, self.scenery, self.basis = entities, scenery, basis
+        self.rest = rest
+        """[E] What is read where an episode begins."""
+        self.about = dict(about)
+        """Plain values: what it was made for and from."""
+        self.head = head
+        self.errors: Errors = {}
+        """Median and 90% quantile of each part's error, in centimetres, on frames that it was not fitted to."""
+        self.error = float("inf")
+        """Median error there of the hand relative to the first object (or the goal, or nothing)."""
+        self.threads: int | None = None
+        """Of the encoder; None: all cores. They change no number."""
+        self._encoder: Encoder | None = None
+
+    @classmethod
+    def begin(
+        cls,
+        entities: Entities,
+        frames: Frames,
+        states: npt.ArrayLike,
+        rests: npt.ArrayLike,
+        *,
+        about: Mapping[str, Any] | None = None,
+        seed: int = 0,
+        threads: int | None = None,
+    ) -> Eye:
+        """An eye that knows where to look, from random frames [N,H,W,3], their observations [N, D], and those right
+        after resets [R, D]; it has learned nothing of the places yet.
+
+        Args:
+            entities: what the observations hold.
+            frames: of many resets, so that all that can differ does.
+            states: the observation of each frame.
+            rests: where episodes begin.
+            about: what to remember: task, way of drawing, camera, where the frames come from.
+            seed: of the network's first weights.
+            threads: of the encoder.
+        """
+        scenery = Scenery.of(frames)
+        values = _values(entities.read(states), len(frames))
+        rest = np.median(_values(entities.read(np.atleast_2d(rests))), axis=0)
+        plain = {**(about or {}), "encoder": ENCODER, "seed": seed, "frames": len(frames), "updates": 0, "still": []}
+        eye = cls(entities, scenery, (np.zeros((0, 0), np.float32),) * 2, rest, plain)
+        eye.threads = threads
+        eye.basis = whitening(eye._maps(frames[:: max(1, len(frames) // SAMPLE)]), CHANNELS)
+        eye.about["still"] = _still(entities, Head.fresh(entities, CHANNELS, values, seed))
+        return eye
+
+    def look(self, frames: Frames, progress: Progress | None = None) -> Maps:
+        """[T, places, 64] What the frozen network sees of frames [T,H,W,3]; row t depends on frame t alone."""
+        weight, bias = self.basis
+        self.scenery.cut(frames)
+        parts = []
+        for start in range(0, max(1, len(frames)), CHUNK):
+            maps = self._maps(frames[start : start + CHUNK])
+            parts.append((np.matmul(weight, maps) + bias[:, None]).transpose(0, 2, 1).astype(np.float16))
+            if progress is not None:
+                progress(min(start + CHUNK, len(frames)))
+        return np.concatenate(parts)
+
+    def _maps(self, frames: Frames) -> npt.NDArray[np.float32]:
+        """[T, 136, places]"""
+        if self._encoder is None:
+            self._encoder = make_encoder(ENCODER, threads=self.threads)
+        seen = self._encoder(np.ascontiguousarray(self.scenery.cut(frames)))
+        return seen.reshape(len(frames), -1, (self._encoder.size // 8) ** 2)
+
+    def fit(
+        self,
+        features: Maps,
+        values: npt.ArrayLike,
+        *,
+        updates: int,
+        learning_rate: float | None = None,
+        seed: int = 0,
+        progress: Told | None = None,
+        weights: npt.ArrayLike | None = None,
+        recent: float = 0.0,
+        groups: npt.ArrayLike | None = None,
+        fresh: bool = False,
+    ) -> None:
+        """Learn that frames with these features [N, places, 64], oldest first, show these values [N, E].
+
+        It goes on from what it has learned, unless `fresh`. Afterwards `errors` are those on the frames held out.
+
+        Args:
+            features: what `look` gave.
+            values: what `Entities.read` gave.
+            updates: steps of AdamW, of 32 frames each.
+            learning_rate: the highest; by default 2e-3, or 5e-4 when it goes on.
+            seed: of which frames are drawn.
+            progress: is told updates done and to do.
+            weights: [N] how often a frame is drawn, relative to others.
+            recent: share of each batch that is drawn from the newest half.
+            groups: [N] episode or layout of each frame, as whole numbers: those held out are held out whole.
+            fresh: forget what was learned.
+        """
+        known = _values(np.asarray(values, np.float64), len(features))
+        if known.shape[1] != self.entities.dim:
+            raise ValueError(f"values have {known.shape[1]} columns, and the eye's entities {self.entities.dim}.")
+        aside = held_out(len(known), groups)
+        if fresh or self.head is None:
+            head, rate = Head.fresh(self.entities, features.shape[2], known, self.about["seed"]), FRESH_RATE
+        else:
+            head, rate = self.head.restated(self.entities, known), REFIT_RATE
+        if head.still.all():
+            raise ValueError(
+                f"none of {', '.join(name for name, _ in self.entities.parts)} moves in these {len(known)} frames; "
+                "there is nothing to learn: are the entities those of this environment, and do its episodes differ?"
+            )
+        self.head = train(
+            head,
+            self.entities,
+            features[~aside],
+            known[~aside],
+            updates=updates,
+            learning_rate=rate if learning_rate is None else learning_rate,
+            seed=seed,
+            weights=None if weights is None else np.asarray(weights)[~aside],
+            recent=recent,
+            progress=progress,
+        )
+        total = updates + (0 if fresh else self.about["updates"])
+        self.about.update(updates=total, fitted=int((~aside).sum()), still=_still(self.entities, self.head))
+        seen = self.predict(features[aside])
+        self.errors = measure(self.entities, seen, known[aside])
+        self.error = relative_error(self.entities, seen, known[aside])
+
+    def predict(self, features: Maps) -> Predicted:
+        """Where things are in frames with these features [N, places, 64]."""
+        if self.head is None:
+            raise ValueError("this eye has learned nothing yet; call fit first.")
+        return self.head.predict(self.entities, features)
+
+    def describe(self, features: Maps) -> DescribedDemo:
+        """A demo whose frames have these features [J, places, 64], told as one story; all of it is believed."""
+        values, scales, _ = self.predict(features)
+        told = smooth(self.entities, values, scales, self.rest)
+        believed = np.ones(len(values), bool)
+        return DescribedDemo(self.entities, told.values, told.scales, told.start, believed, self.error)
+
+    def same_view(self, frames: Frames) -> float:
+        """How far the background of a demo's frames [J,H,W,3] is from that of the eye's own; see `Scenery`.
+
+        From `OTHER_VIEW` on it is another camera's.
+        """
+        return self.scenery.difference(frames)
+
+    def view_problem(self, frames: Frames) -> str:
+        """One sentence if a demo's frames [J,H,W,3] come from another camera; nothing otherwise."""
+        off = self.same_view(frames)
+        if off < OTHER_VIEW:
+            return ""
+        return (
+            f"the background of these frames differs from the learner's as if the camera had turned by {off:.1f} 64ths "
+            "of the picture, so places would be read wrong; record the demo with the learner's camera, or draw the "
+            "learner with the demo's."
+        )
+
+    def require(self, entities: Entities | None = None, **about: Any) -> Eye:
+        """Itself, if it was made for these entities and for what is named, as task="push" or render="fast"."""
+        if entities is not None and entities != self.entities:
+            raise ValueError(
+                f"this eye was made for the entities {self.entities.plain()}, not for {entities.plain()}; make an eye "
+                "for these."
+            )
+        for name, wanted in about.items():
+            if name in self.about and self.about[name] != wanted:
+                raise ValueError(
+                    f"this eye was made for {name} {self.about[name]!r}, not for {wanted!r}; make an eye for that."
+                )
+        return self
+
+    def state(self) -> tuple[dict[str, Any], dict[str, npt.NDArray[Any]]]:
+        """Plain values and arrays; `from_state` reads them."""
+        scenery, arrays = self.scenery.state()
+        arrays = {**arrays, "basis": self.basis[0], "basis_bias": self.basis[1], "rest": self.rest}
+        if self.head is not None:
+            arrays |= {"centre": self.head.centre, "spread": self.head.spread}
+            arrays["still"] = self.head.still.astype(np.uint8)
+            arrays |= {f"head/{name}": value for name, value in self.head.weights.items()}
+        plain = {"eye": FORMAT, "entities": self.entities.plain(), "scenery": scenery, "about": self.about}
+        plain |= {"errors": {name: list(pair) for name, pair in self.errors.items()}}
+        plain |= {"error": self.error if self.errors else None}
+        return plain, {name: np.ascontiguousarray(value) for name, value in arrays.items()}
+
+    @classmethod
+    def from_state(cls, plain: Mapping[str, Any], arrays: Mapping[str, npt.NDArray[Any]]) -> Eye:
+        """What `state` gave."""
+        if plain.get("eye") != FORMAT:
+            raise ValueError(f"this is no eye, or one of another version than {FORMAT}.")
+        head = None
+        if "centre" in arrays:
+            weights = {name.removeprefix("head/"): arrays[name] for name in arrays if name.startswith("head/")}
+            head = Head(weights, arrays["centre"], arrays["spread"], arrays["still"].astype(bool))
+        scenery = Scenery.from_state(plain["scenery"], arrays)
+        entities, basis = Entities.from_plain(plain["entities"]), (arrays["basis"], arrays["basis_bias"])
+        eye = cls(entities, scenery, basis, arrays["rest"], plain["about"], head)
+        eye.errors = {name: (float(pair[0]), float(pair[1])) for name, pair in plain["errors"].items()}
+        eye.error = float("inf") if plain["error"] is None else plain["error"]
+        return eye
+
+    def save(self, path: Path) -> None:
+        """Write it to one file (safetensors), whole or not at all."""
+        plain, arrays = self.state()
+        save_arrays(path, arrays, plain)
+
+    @classmethod
+    def load(cls, path: Path) -> Eye:
+        """What `save` wrote."""
+        arrays, plain = read_arrays(path)
+        try:
+            return cls.from_state(plain, arrays)
+        except (ValueError, KeyError, TypeError) as error:
+            raise ValueError(f"{str(path)!r} holds no eye that this version reads ({error}).") from None
+
+    @property
+    def digest(self) -> str:
+        """Of all that it is: equal digests, equal predictions."""
+        plain, arrays = self.state()
+        found = hashlib.sha256(json.dumps(plain, sort_keys=True).encode())
+        for name in sorted(arrays):
+            found.update(name.encode() + arrays[name].tobytes())
+        return found.hexdigest()
+
+    def __getstate__(self) -> dict[str, Any]:
+        return self.__dict__ | {"_encoder": None}
+
+
+def _still(entities: Entities, head: Head) -> list[str]:
+    """Names of the parts that do not move."""
+    return [name for (name, _), still in zip(entities.parts, head.still, strict=True) if still]
+
+
+def _values(values: FloatArray, count: int | None = None) -> FloatArray:
+    """[N, E], checked: finite, and one row for each frame."""
+    if values.ndim != 2 or (count is not None and len(values) != count):
+        raise ValueError(f"states have shape {values.shape}; an eye needs one row for each of {count} frames.")
+    if count is not None and count < FEWEST:
+        raise ValueError(f"there are {count} frames; an eye needs at least {FEWEST} to begin with.")
+    bad = np.flatnonzero(~np.isfinite(values).all(1))
+    if len(bad):
+        raise ValueError(
+            f"row {bad[0]} of the states is not finite ({values[bad[0]].tolist()}); leave such frames out."
+        )
+    return values
