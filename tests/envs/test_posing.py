@@ -77,8 +77,10 @@ def test_a_posed_state_is_seen_as_a_learner_sees_it(task):
     assert (renderer.render() == learner.render()).all()
     # The picture is of what is observed, also where a joint was put somewhere a moment ago.
     before = renderer.render()
-    joint = stage.guided[0]
-    stage.put({joint: np.mean(stage.range(joint)) + 0.01})
+    joint = (*stage.free, *stage.guided)[0]
+    value = stage.value(joint)
+    value[0] -= 0.05
+    stage.put({joint: value})
     assert (env.observe() != seen).any()
     assert (renderer.render() != before).any()
     renderer.close()

@@ -130,7 +130,8 @@ def _packed(columns: Columns) -> bytes:
 
 
 def _unpacked(path: Path) -> Columns:
-    with np.load(path, allow_pickle=False) as packed:
+    # A file that np.load opened itself stays open where it is damaged.
+    with path.open("rb") as file, np.load(file, allow_pickle=False) as packed:
         columns = {name: packed[name] for name in ("frames", "states", "groups", "rests")}
     columns["frames"][1:] += columns["frames"][:1]
     return columns
