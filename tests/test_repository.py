@@ -27,7 +27,7 @@ LAYERS = [
     "cli",
 ]
 
-SHARED = ("checks", "files")
+SHARED = ("checks", "files", "locks")
 """Single files that every folder may import."""
 
 

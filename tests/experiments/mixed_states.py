@@ -9,8 +9,9 @@ from pathlib import Path
 
 from experiments.tiny_studies import sweep_here, tiny_study
 
-from orcalign.experiments.cells import CellFolder, folder_lock
+from orcalign.experiments.cells import CellFolder
 from orcalign.experiments.planning import Plan, plan_study
+from orcalign.locks import folder_lock
 
 RECIPES = ("orca_progress", "orca_np", "temporal_ot", "ot", "dtw")
 DONE = ("orca_progress", "temporal_ot")

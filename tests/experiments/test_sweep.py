@@ -14,10 +14,11 @@ from experiments.small_numbers import numbers_of
 from experiments.tiny_studies import SETTINGS, plan_tiny, sweep_here, tiny_study
 
 from orcalign.experiments import sweep as sweep_module
-from orcalign.experiments.cells import CellFolder, FolderInUseError, folder_lock
+from orcalign.experiments.cells import CellFolder
 from orcalign.experiments.planning import plan_study
 from orcalign.experiments.sweep import SweepSettings, read_progress, recall, sweep_study
 from orcalign.experiments.worker import Answer, JobOrder, LocalBackend, run_job
+from orcalign.locks import FolderInUseError, folder_lock
 from orcalign.training import RunFolder
 from orcalign.training.checkpoint import Checkpoints
 from orcalign.training.start import start_run
@@ -213,7 +214,7 @@ def test_two_sweeps_do_not_meet(tmp_path):
 
 def test_a_lock_is_waited_for(tmp_path):
     code = (
-        "import sys, time; from pathlib import Path; from orcalign.experiments.cells import folder_lock\n"
+        "import sys, time; from pathlib import Path; from orcalign.locks import folder_lock\n"
         "with folder_lock(Path(sys.argv[1]), 'x'):\n  print('held', flush=True)\n  time.sleep(1)"
     )
     other = subprocess.Popen([sys.executable, "-c", code, str(tmp_path / "lock")], stdout=subprocess.PIPE)

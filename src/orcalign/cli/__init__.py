@@ -16,7 +16,20 @@ def commands(words: Sequence[str] = ()) -> dict[str, Callable[..., None]]:
     >>> sorted(commands())[:2]
     ['check', 'demo import']
     """
-    from orcalign.cli import demo, doctor, evaluate, figure, lists, report, score, sweep, table, train, weights
+    from orcalign.cli import (
+        demo,
+        doctor,
+        evaluate,
+        figure,
+        lists,
+        predictor,
+        report,
+        score,
+        sweep,
+        table,
+        train,
+        weights,
+    )
 
     return {
         "score": score.score,
@@ -35,6 +48,8 @@ def commands(words: Sequence[str] = ()) -> dict[str, Callable[..., None]]:
         "demo warp": demo.warp,
         "demo info": demo.info,
         "demo lint": demo.lint,
+        "predictor data": predictor.data,
+        "predictor train": predictor.train,
         "tasks": lists.tasks,
         "matchers": lists.matchers,
         "recipes": lists.recipes,

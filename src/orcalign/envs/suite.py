@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from orcalign.envs.experts import Episode, Expert
+    from orcalign.envs.posing import Posed
     from orcalign.envs.rendering import FrameRenderer
     from orcalign.envs.tasks import TaskSpec
 
@@ -51,6 +52,8 @@ class Suite(abc.ABC):
     """Who is seen in a demo that `record` makes."""
     all_scripted: bool = False
     """Whether each of its tasks has a scripted expert, whose return is measured where it is not stored."""
+    poses: bool = False
+    """Whether it can put its worlds anywhere (`pose`), for an eye to learn from."""
     upside_down: tuple[str, ...] = ()
     """Cameras that hang head down."""
     defaults: Mapping[str, Mapping[str, Any]] = {}
@@ -92,6 +95,17 @@ class Suite(abc.ABC):
         if camera is None and "track" in [world.model.camera(k).name for k in range(world.model.ncam)]:
             camera = "track"  # what Gymnasium's own walkers are seen through
         return make_renderer(world.model, world.data, camera, render, size, flip=camera in self.upside_down)
+
+    def pose(
+        self, spec: TaskSpec, seed: int = 0, render: str = "fast", size: int | None = None, first: int = 0
+    ) -> Iterator[Posed]:
+        """Frames of scenes that were posed, each with its state; without an end, layout after layout from `first` on.
+
+        What a layout shows follows from its number and the seed: whoever begins at it sees the same.
+        """
+        raise ValueError(
+            f"scenes of {spec.name!r} cannot be posed; let an eye learn from the agent's own frames instead."
+        )
 
     def expert(self, spec: TaskSpec, env: Env) -> Expert:
         """A fresh scripted expert for one episode of `env`."""

@@ -12,10 +12,11 @@ from typing import Any
 import numpy as np
 
 from orcalign.checks import require
-from orcalign.experiments.cells import CellFolder, is_held
+from orcalign.experiments.cells import CellFolder
 from orcalign.experiments.planning import Cell, Plan
 from orcalign.experiments.statistics import Scores
 from orcalign.experiments.study import SEEDED, Study, Values, check_only, parts
+from orcalign.locks import is_held
 from orcalign.training.config import DemoConfig
 from orcalign.training.config_mapping import to_mapping
 

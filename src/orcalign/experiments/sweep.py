@@ -13,10 +13,11 @@ from typing import Any
 
 from orcalign import __version__
 from orcalign.checks import require
-from orcalign.experiments.cells import CellFolder, check_version, folder_lock
+from orcalign.experiments.cells import CellFolder, check_version
 from orcalign.experiments.planning import Plan
 from orcalign.experiments.worker import Backend, JobOrder
 from orcalign.files import write_file
+from orcalign.locks import folder_lock
 
 
 @dataclass(frozen=True)

@@ -24,9 +24,10 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Protocol, TextIO
 
-from orcalign.experiments.cells import CellFolder, check_version, folder_lock
+from orcalign.experiments.cells import CellFolder, check_version
 from orcalign.experiments.planning import Cell
 from orcalign.experiments.results import CURVE
+from orcalign.locks import folder_lock
 from orcalign.training.config_mapping import from_mapping, to_mapping
 
 LOCK_SECONDS = 300.0

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING, final
 
@@ -12,6 +12,7 @@ from orcalign.video import PAPER_KEEP_LISTS
 
 if TYPE_CHECKING:
     from orcalign.envs.experts import Episode, Expert
+    from orcalign.envs.posing import Posed
 
 METAWORLD_NAMES: tuple[str, ...] = (
     "assembly", "basketball", "bin-picking", "box-close", "button-press", "button-press-topdown",
@@ -72,6 +73,7 @@ class Metaworld(Suite):
     name = "metaworld"
     others = "any other Meta-world v3 task"
     all_scripted = True
+    poses = True
     upside_down = ("corner", "corner2", "corner3")
 
     @cached_property
@@ -120,6 +122,18 @@ class Metaworld(Suite):
         from orcalign.envs.metaworld.env import MetaworldEnv
 
         return MetaworldEnv(spec), spec
+
+    def pose(
+        self, spec: TaskSpec, seed: int = 0, render: str = "fast", size: int | None = None, first: int = 0
+    ) -> Iterator[Posed]:
+        """Things and hand at random places, lying, held or carried."""
+        from orcalign.envs.metaworld.env import MetaworldEnv
+        from orcalign.envs.metaworld.posing import pose_layouts
+
+        env = MetaworldEnv(spec)
+        renderer = self.renderer(env, spec, render, size)
+        assert renderer is not None, "Meta-world is a MuJoCo scene"
+        return pose_layouts(env, renderer, seed, first, spec.time)
 
     def expert(self, spec: TaskSpec, env: Env) -> Expert:
         """Meta-world's own script."""

@@ -67,6 +67,25 @@ class MetaworldEnv(gymnasium.Env[npt.NDArray[np.float64], npt.NDArray[np.float32
         """The mujoco.MjData that is simulated."""
         return self._sim.data
 
+    @property
+    def frame_skip(self) -> int:
+        """Steps of MuJoCo in one of the environment's."""
+        return int(self._sim.frame_skip)
+
+    @property
+    def hand_bounds(self) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
+        """Lowest and highest place [3] to which the hand is led."""
+        return self._sim.mocap_low, self._sim.mocap_high
+
+    def observe(self) -> npt.NDArray[np.float64]:
+        """The observation [39] of the world as it is, however it came about; as at a reset, nothing lies behind it."""
+        import mujoco
+
+        mujoco.mj_forward(self.model, self.data)
+        observation: npt.NDArray[np.float64] = self._sim._get_obs()
+        observation[18:36] = observation[:18]
+        return self._inside(observation)
+
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> Reset:
         """Place objects and goal and put the hand at its start."""
         from gymnasium.envs.mujoco import MujocoEnv

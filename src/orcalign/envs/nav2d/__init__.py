@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, final
 
@@ -12,6 +12,7 @@ from orcalign.envs.tasks import TaskSpec
 
 if TYPE_CHECKING:
     from orcalign.envs.experts import Expert
+    from orcalign.envs.posing import Posed
 
 
 @final
@@ -23,6 +24,7 @@ class Nav2DSuite(Suite):
     """
 
     name = "nav2d"
+    poses = True
     # Coloured blobs on a map: the pixels themselves say where the agent is. Each frame of the demo is a place of
     # its own, and the agent acts on the demo's very map: what keeps its first episodes off is not the scene.
     defaults: Mapping[str, Mapping[str, Any]] = {
@@ -60,6 +62,16 @@ class Nav2DSuite(Suite):
         """The registered environment, which draws at the size that is wanted."""
         given = {} if size is None else {"size": size}
         return make_registered(spec, "rgb_array" if pictures else None, **given), spec
+
+    def pose(
+        self, spec: TaskSpec, seed: int = 0, render: str = "fast", size: int | None = None, first: int = 0
+    ) -> Iterator[Posed]:
+        """The agent anywhere."""
+        from orcalign.envs.making import with_frames
+        from orcalign.envs.nav2d.posing import pose_places
+
+        env, _ = self.build(spec, True, size)
+        return pose_places(with_frames(env, spec, render, size).unwrapped, seed, first, spec.time)
 
     def expert(self, spec: TaskSpec, env: Env) -> Expert:
         """To one subgoal after the other."""

@@ -82,7 +82,7 @@ class Nav2DBase(gymnasium.Env[npt.NDArray[np.float32], Any], abc.ABC):
         super().reset(seed=seed)
         noise = self.np_random.uniform(-self.start_noise, self.start_noise, 2)
         self.position, self.visited = self._clipped(self.start + noise), 0
-        return self._observation(), {"success": False, "visited": 0}
+        return self.observe(), {"success": False, "visited": 0}
 
     def step(self, action: Any) -> Step:
         """Move; the episode ends by its length alone, so that staying at the last subgoal can pay."""
@@ -91,7 +91,15 @@ class Nav2DBase(gymnasium.Env[npt.NDArray[np.float32], Any], abc.ABC):
             self.visited += 1
         success = self.visited == len(self.subgoals) and self._at(len(self.subgoals) - 1)
         info = {"success": success, "visited": self.visited}
-        return self._observation(), float(success), False, False, info
+        return self.observe(), float(success), False, False, info
+
+    def put(self, place: npt.NDArray[np.float64]) -> None:
+        """Put the agent at a place (x, y) in cells, without visiting anything."""
+        self.position = self._clipped(place)
+
+    def observe(self) -> npt.NDArray[np.float32]:
+        """The observation [3] of now."""
+        return np.array([*(self.position / (self.cells - 1)), self.visited / len(self.subgoals)], np.float32)
 
     def render(self) -> npt.NDArray[np.uint8]:
         """The map from above, y upwards, uint8 [size, size, 3]."""
@@ -109,9 +117,6 @@ class Nav2DBase(gymnasium.Env[npt.NDArray[np.float32], Any], abc.ABC):
 
     def _at(self, subgoal: int) -> bool:
         return bool(np.linalg.norm(self.position - self.subgoals[subgoal]) <= self.reach)
-
-    def _observation(self) -> npt.NDArray[np.float32]:
-        return np.array([*(self.position / (self.cells - 1)), self.visited / len(self.subgoals)], np.float32)
 
     def _distances(self, point: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
         """[size, size] Cells from each pixel to the point."""
@@ -166,6 +171,10 @@ class Nav2DGrid(Nav2DBase):
             raise ValueError(f"the action is {action!r}; it must be a whole number from 0 to 4.")
         moved: npt.NDArray[np.float64] = self.position + self.MOVES[int(action)]
         return moved
+
+    def put(self, place: npt.NDArray[np.float64]) -> None:
+        """On the nearest cell."""
+        super().put(np.round(place))
 
     def action_towards(self, goal: npt.NDArray[np.float64]) -> int:
         """Along x first, then along y."""

@@ -1,0 +1,124 @@
+"""orcalign predictor data, train: an eye that learns from posed scenes"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import tyro
+from rich.console import Console
+from rich.table import Table
+
+if TYPE_CHECKING:
+    from orcalign.training.posed_eyes import Told
+
+
+def data(
+    task: Annotated[str, tyro.conf.Positional, tyro.conf.arg(metavar="TASK")],
+    /,
+    out: Path | None = None,
+    frames: int = 8000,
+    seed: int = 0,
+    render: Literal["fast", "paper"] = "fast",
+    size: int | None = None,
+    camera: str | None = None,
+) -> None:
+    """Pose scenes of a task in its simulator, and keep their frames with what the environment observes of them.
+
+    Objects lie about, fall, are held or carried, hinges and slides are anywhere, and the hand is near things: what an
+    eye has to know before it can read a video. No expert and no demo is in the data. Stopped or killed, the same
+    command goes on where it was; with more --frames it adds to what is there. The result is the same in any case.
+
+    Args:
+        task: A name of `orcalign tasks`, or any other Meta-world v3 task.
+        out: Folder; left out, posed/TASK.
+        frames: How many at least; a last layout is not cut.
+        seed: Of all that is random in the scenes.
+        render: How the frames are drawn: fast, or paper.
+        size: Side of the frames in pixels; left out, that of the render mode.
+        camera: Another camera than the task's.
+    """
+    from orcalign.envs import find_task
+    from orcalign.envs.posed_data import make_posed_data
+
+    spec = find_task(task)
+    folder = Path("posed") / spec.name if out is None else out
+    with _progress() as tell:
+        digest = make_posed_data(
+            spec, folder, frames, seed, render, size, camera, lambda done, total: tell("posing", done, total)
+        )
+    console = Console(soft_wrap=True, highlight=False)
+    console.print(f"data: {folder}, SHA-256 {digest}")
+    console.print(f"next: orcalign predictor train {folder}")
+
+
+def train(
+    data: Annotated[Path, tyro.conf.Positional, tyro.conf.arg(metavar="DATA")],
+    /,
+    out: Path | None = None,
+    updates: int = 4000,
+    seed: int = 0,
+    overwrite: bool = False,
+) -> None:
+    """Train an eye on posed scenes: it then says where hand, objects and goal are in any frame of that camera.
+
+    Prints how far off it is on layouts that it has not seen, in centimetres.
+
+    Args:
+        data: A folder that `orcalign predictor data` made.
+        out: File of the eye (.safetensors); left out, eye.safetensors in that folder.
+        updates: Steps of learning, of 32 frames each.
+        seed: Of first weights, and of which frames are drawn.
+        overwrite: Replace an eye that is already there.
+    """
+    from orcalign.envs.posed_data import PosedData
+    from orcalign.files import require_writable
+    from orcalign.training.posed_eyes import train_eye
+
+    file = data / "eye.safetensors" if out is None else out
+    if file.exists() and not overwrite:
+        raise ValueError(f"{str(file)!r} is already there; choose another --out, or give --overwrite.")
+    if file.suffix != ".safetensors":
+        raise ValueError(f"the eye {str(file)!r} must be a file that ends in .safetensors.")
+    posed = PosedData.load(data)
+    require_writable(file)
+    with _progress() as tell:
+        eye = train_eye(posed, updates, seed, tell)
+    eye.save(file)
+    table = Table("", "median cm", "90% cm", box=None, padding=(0, 2, 0, 0))
+    for column in table.columns[1:]:
+        column.justify = "right"
+    for name, (median, most) in eye.errors.items():
+        table.add_row(name, f"{median:.2f}", f"{most:.2f}")
+    console = Console(soft_wrap=True, highlight=False)
+    console.print(table)
+    console.print(f"eye: {file}, from {len(posed):,} posed frames of {eye.about['task']}")
+
+
+@contextmanager
+def _progress() -> Iterator[Told]:
+    """A bar on stderr for each thing that is done, with its speed and the time left."""
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TextColumn("{task.fields[speed]}"),
+        TimeRemainingColumn(),
+    )
+    console = Console(stderr=True)
+    with Progress(*columns, console=console, transient=True, disable=not sys.stderr.isatty()) as shown:
+        bars = {}
+
+        def tell(what: str, done: int, total: int) -> None:
+            if what not in bars:
+                bars[what] = shown.add_task(what, total=total, completed=done, speed="")
+            bar = shown.tasks[bars[what]]
+            speed = "" if bar.finished or not bar.speed else f"{bar.speed:.0f}/s"
+            shown.update(bars[what], completed=done, total=total, speed=speed)
+
+        yield tell
