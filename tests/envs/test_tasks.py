@@ -70,7 +70,7 @@ def test_module_and_function(tmp_path, monkeypatch):
     monkeypatch.delitem(sys.modules, "my_robot", raising=False)
     assert find_task("my_robot:make_env").suite == "gymnasium"
     assert find_task("my_robot:MyRobot-v0").episode_steps == 7
-    with pytest.raises(ValueError, match="has no function 'make_evn'; did you mean 'make_env'"):
+    with pytest.raises(ValueError, match=r"has no function 'make_evn', and registers .*; did you mean 'make_env'"):
         find_task("my_robot:make_evn")
     with pytest.raises(ValueError, match="names a int"):
         find_task("my_robot:number")

@@ -9,6 +9,7 @@ from gymnasium.spaces import Box
 from orcalign.envs.rendering import RENDER_MODES
 from orcalign.envs.suite import Env, find_suite
 from orcalign.envs.tasks import TaskSpec, find_task
+from orcalign.envs.wrappers.flat import Flat, layout_of
 from orcalign.envs.wrappers.frames import Frames, StackedPixels
 from orcalign.envs.wrappers.steps import ActionRepeat, TaskEnv, TimeFraction
 
@@ -21,18 +22,20 @@ def make(
     size: int | None = None,
     camera: str | None = None,
 ) -> Env:
-    """An environment of agent steps: the bare task, action repeat, time as a share of the episode, frames.
+    """An environment of agent steps: the bare task, a Dict observation flattened (`Flat`), action repeat, time as a
+    share of the episode, frames.
 
     `env.render()` gives the current frame uint8 [H,W,3] and draws nothing unless it is called.
 
     Args:
         task: a name (see `find_task`), or a `TaskSpec`.
-        render: "fast" or "paper" for MuJoCo scenes; others draw in their one way. None for no pictures at all.
+        render: "fast" or "paper" for MuJoCo scenes whose camera the task names; others draw themselves, in their one
+            way. None for no pictures at all.
         seed: of the run; `reset()` without a seed plays its training episodes one after another.
         pixels: observe three stacked 84x84 frames, uint8 [9,84,84], in the place of the state, which is in
             `info["state"]`. Without it a flat observation [D] gets the time, if the task has it, and is [D + 1].
         size: side of the frames in pixels; by default that of the render mode.
-        camera: another camera than the task's.
+        camera: another camera than the task's; our renderer then draws a MuJoCo environment of others, too.
 
     >>> env = make("nav2d", seed=0)
     >>> observation, info = env.reset()
@@ -46,6 +49,8 @@ def make(
     if camera is not None:
         spec = replace(spec, camera=camera)
     env, spec = find_suite(spec.suite).build(spec, render is not None, size)
+    if layout_of(env.observation_space) is not None:
+        env = Flat(env)
     if spec.action_repeat > 1:
         env = ActionRepeat(env, spec.action_repeat)
     space = env.observation_space

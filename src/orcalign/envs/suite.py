@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
+    from orcalign.costs.predicted.entities import Entities
     from orcalign.envs.experts import Episode, Expert
     from orcalign.envs.posing import Posed
     from orcalign.envs.rendering import FrameRenderer
@@ -83,18 +84,24 @@ class Suite(abc.ABC):
         `pictures` says whether it will have to draw, `size` the side of the pictures where it can choose it.
         """
 
+    def hint(self, name: str) -> str:
+        """What to say to one who names a task that there is not, as a sentence after a space; nothing by default."""
+        return ""
+
     def renderer(self, env: Env, spec: TaskSpec, render: str, size: int | None) -> FrameRenderer | None:
-        """What draws the environment: our renderer a MuJoCo scene; None if the environment draws itself."""
+        """What draws the environment: our renderer a MuJoCo scene whose camera is named; None if it draws itself."""
         from orcalign.envs.rendering import make_renderer
 
         world: Any = env.unwrapped
         mujoco = sys.modules.get("mujoco")
-        if mujoco is None or not isinstance(getattr(world, "model", None), mujoco.MjModel):
+        if spec.camera is None or mujoco is None or not isinstance(getattr(world, "model", None), mujoco.MjModel):
             return None
-        camera = spec.camera
-        if camera is None and "track" in [world.model.camera(k).name for k in range(world.model.ncam)]:
-            camera = "track"  # what Gymnasium's own walkers are seen through
-        return make_renderer(world.model, world.data, camera, render, size, flip=camera in self.upside_down)
+        flip = spec.camera in self.upside_down
+        return make_renderer(world.model, world.data, spec.camera, render, size, flip=flip)
+
+    def entities(self, spec: TaskSpec) -> Entities | None:
+        """What of an observation is where; None if that is not known of its tasks."""
+        return None
 
     def pose(
         self, spec: TaskSpec, seed: int = 0, render: str = "fast", size: int | None = None, first: int = 0

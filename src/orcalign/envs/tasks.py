@@ -92,7 +92,8 @@ TASKS: Mapping[str, TaskSpec] = _Tables()
 
 def find_task(name: str | TaskSpec) -> TaskSpec:
     """The task of that name: one of `TASKS`, or what a suite knows besides, such as any other Meta-world v3 task, a
-    registered Gymnasium id (`Pendulum-v1`), or `module:function` where the function returns an environment.
+    registered Gymnasium id (`Pendulum-v1`), `module:id` where importing the module registers it, or `module:function`
+    where the function returns an environment.
 
     >>> find_task("door-close").camera, find_task("drawer-open-v3").episode_steps
     ('corner', 175)
@@ -110,7 +111,8 @@ def find_task(name: str | TaskSpec) -> TaskSpec:
         if found is not None:
             return found
     names = dict.fromkeys(one for suite in all_suites() for one in suite.names)
-    raise ValueError(f"no task is called {name!r};{near_miss(name, names)} {_known()}")
+    hint = "".join(suite.hint(name) for suite in all_suites()) or near_miss(name, names)
+    raise ValueError(f"no task is called {name!r};{hint} {_known()}")
 
 
 def _known() -> str:

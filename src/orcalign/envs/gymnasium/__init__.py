@@ -10,6 +10,7 @@ from dataclasses import replace
 from typing import Any, final
 
 from orcalign.checks import near_miss
+from orcalign.envs.gymnasium.plugins import how_to_import
 from orcalign.envs.suite import Env, Suite
 from orcalign.envs.tasks import TaskSpec
 
@@ -64,7 +65,7 @@ class Gymnasium(Suite):
     """
 
     name = "gymnasium"
-    others = "a registered Gymnasium id, or module:function"
+    others = "a registered Gymnasium id, module:id where importing the module registers it, or module:function"
 
     @property
     def names(self) -> Iterable[str]:
@@ -81,39 +82,42 @@ class Gymnasium(Suite):
         module, colon, function = name.partition(":")
         if colon and task_function(name) is not None:
             return TaskSpec(name, "gymnasium", name, episode_steps=UNKNOWN_EPISODE_STEPS)
-        # Gymnasium writes module:Id for an id that is registered when its module is imported.
+        # Gymnasium writes module:Id for an id that is registered when its module is imported. The module stays in the
+        # task's name: another process has not imported it.
         env_id = function if colon else name
         if env_id in self.names:
             import gymnasium
 
             steps = gymnasium.registry[env_id].max_episode_steps or UNKNOWN_EPISODE_STEPS
-            return TaskSpec(env_id, "gymnasium", env_id, episode_steps=steps)
+            return TaskSpec(name, "gymnasium", name, episode_steps=steps)
         if not colon:
             return None
         public = [one for one in dir(importlib.import_module(module)) if one[:1] != "_"]
         raise ValueError(
-            f"module {module!r} has no function {function!r};{near_miss(function, public)} "
-            "It must be one that returns an environment."
+            f"module {module!r} has no function {function!r}, and registers no environment of that id;"
+            f"{near_miss(function, [*public, *self.names])} Name a function that returns an environment, or an id."
         )
 
+    def hint(self, name: str) -> str:
+        """Which package would register it."""
+        return how_to_import(name)
+
     def build(self, spec: TaskSpec, pictures: bool, size: int | None) -> tuple[Env, TaskSpec]:
-        """As Gymnasium or the function makes it; it does not draw what our own renderer draws."""
-        import gymnasium
+        """As Gymnasium or the function makes it."""
+        from orcalign.envs.gymnasium.foreign import Foreign
 
-        if ":" in spec.env_id:
-            return _call(spec, pictures)
-        register()
-        ours = str(gymnasium.spec(spec.env_id).entry_point).startswith("gymnasium.envs.mujoco")
-        return make_registered(spec, "rgb_array" if pictures and not ours else None), spec
+        function = task_function(spec.env_id) if ":" in spec.env_id else None
+        if function is not None:
+            env, spec = _call(spec, function, pictures)
+        else:
+            env = make_registered(spec, "rgb_array" if pictures else None)
+        return Foreign(env), spec
 
 
-def _call(spec: TaskSpec, pictures: bool) -> tuple[Env, TaskSpec]:
+def _call(spec: TaskSpec, function: Callable[..., Env], pictures: bool) -> tuple[Env, TaskSpec]:
     """What the function returns, no longer than the task says."""
     import gymnasium
 
-    function = task_function(spec.env_id)
-    if function is None:
-        raise ValueError(f"task {spec.name!r} names no function; give module:function.")
     try:
         takes_mode = "render_mode" in inspect.signature(function).parameters
     except ValueError:  # some callables have no signature

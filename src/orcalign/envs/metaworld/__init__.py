@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from functools import cached_property
+from functools import cache, cached_property
 from typing import TYPE_CHECKING, final
 
 from orcalign.envs.suite import Env, Suite
@@ -11,6 +11,7 @@ from orcalign.envs.tasks import Difficulty, TaskSpec
 from orcalign.video import PAPER_KEEP_LISTS
 
 if TYPE_CHECKING:
+    from orcalign.costs.predicted.entities import Entities
     from orcalign.envs.experts import Episode, Expert
     from orcalign.envs.posing import Posed
 
@@ -161,3 +162,21 @@ class Metaworld(Suite):
         else:
             hold = max(tried, key=lambda one: how_held(tried[one]))
         return tried[hold] if render is None else played(hold, render)
+
+    def entities(self, spec: TaskSpec) -> Entities:
+        """Hand, gripper, one object or two, and the goal, where Meta-world has them in every task."""
+        return _entities(spec.env_id)
+
+
+@cache
+def _entities(env_id: str) -> Entities:
+    from orcalign.costs.predicted.entities import Entities
+    from orcalign.envs.metaworld.env import MetaworldEnv
+
+    objects = ((4, 5, 6), (11, 12, 13))
+    env = MetaworldEnv(_task(env_id.removesuffix("-v3")))
+    observation, _ = env.reset(seed=0)
+    env.close()
+    # Where a task has one object only, Meta-world fills the second's place with zeros.
+    there = tuple(one for one in objects if observation[list(one)].any())
+    return Entities(hand=(0, 1, 2), gripper=3, objects=there, goal=(36, 37, 38))

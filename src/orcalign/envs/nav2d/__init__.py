@@ -11,8 +11,12 @@ from orcalign.envs.suite import Env, Suite
 from orcalign.envs.tasks import TaskSpec
 
 if TYPE_CHECKING:
+    from orcalign.costs.predicted.entities import Entities
     from orcalign.envs.experts import Expert
     from orcalign.envs.posing import Posed
+
+MAP_WIDTH = 60.0
+"""Centimetres that the map counts as: about what a robot's arm has in front of it."""
 
 
 @final
@@ -78,3 +82,9 @@ class Nav2DSuite(Suite):
         world: Any = env.unwrapped
         expert: Expert = world.expert_action
         return expert
+
+    def entities(self, spec: TaskSpec) -> Entities:
+        """The agent on its map; what is to be visited is the same in every episode and not observed."""
+        from orcalign.costs.predicted.entities import Entities
+
+        return Entities(hand=(0, 1), unit=MAP_WIDTH)

@@ -1,7 +1,8 @@
 """Gymnasium wrappers; they work with any environment that draws rgb_array, not only with ours."""
 
+from orcalign.envs.wrappers.flat import Flat
 from orcalign.envs.wrappers.frames import Frames, StackedPixels
 from orcalign.envs.wrappers.rewards import EpisodeReward, StepReward
 from orcalign.envs.wrappers.steps import ActionRepeat, TimeFraction
 
-__all__ = ["ActionRepeat", "EpisodeReward", "Frames", "StackedPixels", "StepReward", "TimeFraction"]
+__all__ = ["ActionRepeat", "EpisodeReward", "Flat", "Frames", "StackedPixels", "StepReward", "TimeFraction"]

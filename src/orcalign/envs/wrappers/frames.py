@@ -97,7 +97,7 @@ class Frames(gymnasium.Wrapper[Any, Any, Any, Any]):
             drawn: Any = self.env.render() if self._renderer is None else self._renderer.render()
         except gymnasium.error.DependencyNotInstalled as error:
             raise ValueError(f"the environment cannot draw: {str(error).rstrip('.')}.") from None
-        frame: npt.NDArray[np.uint8] = np.asarray(drawn)
+        frame: npt.NDArray[np.uint8] = np.ascontiguousarray(drawn)  # MuJoCo's are upside down, and turned by strides
         if frame.dtype != np.uint8 or frame.ndim != 3 or frame.shape[2] != 3:
             raise ValueError(
                 f"the environment drew {frame.dtype} of shape {list(frame.shape)}; a picture must be uint8 [H,W,3]."
