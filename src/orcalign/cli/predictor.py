@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import Annotated, Literal
 
 import tyro
 from rich.console import Console
 from rich.table import Table
 
-if TYPE_CHECKING:
-    from orcalign.training.posed_eyes import Told
+from orcalign.cli.bars import bars
 
 
 def data(
@@ -46,7 +42,7 @@ def data(
 
     spec = find_task(task)
     folder = Path("posed") / spec.name if out is None else out
-    with _progress() as tell:
+    with bars() as tell:
         digest = make_posed_data(
             spec, folder, frames, seed, render, size, camera, lambda done, total: tell("posing", done, total)
         )
@@ -85,7 +81,7 @@ def train(
         raise ValueError(f"the eye {str(file)!r} must be a file that ends in .safetensors.")
     posed = PosedData.load(data)
     require_writable(file)
-    with _progress() as tell:
+    with bars() as tell:
         eye = train_eye(posed, updates, seed, tell)
     eye.save(file)
     table = Table("", "median cm", "90% cm", box=None, padding=(0, 2, 0, 0))
@@ -96,29 +92,3 @@ def train(
     console = Console(soft_wrap=True, highlight=False)
     console.print(table)
     console.print(f"eye: {file}, from {len(posed):,} posed frames of {eye.about['task']}")
-
-
-@contextmanager
-def _progress() -> Iterator[Told]:
-    """A bar on stderr for each thing that is done, with its speed and the time left."""
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
-
-    columns = (
-        TextColumn("{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TextColumn("{task.fields[speed]}"),
-        TimeRemainingColumn(),
-    )
-    console = Console(stderr=True)
-    with Progress(*columns, console=console, transient=True, disable=not sys.stderr.isatty()) as shown:
-        bars = {}
-
-        def tell(what: str, done: int, total: int) -> None:
-            if what not in bars:
-                bars[what] = shown.add_task(what, total=total, completed=done, speed="")
-            bar = shown.tasks[bars[what]]
-            speed = "" if bar.finished or not bar.speed else f"{bar.speed:.0f}/s"
-            shown.update(bars[what], completed=done, total=total, speed=speed)
-
-        yield tell

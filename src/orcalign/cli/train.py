@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import tyro
 
+from orcalign.cli.bars import bars
 from orcalign.cli.interrupt import stop_on_interrupt
 from orcalign.cli.options import typed_fields, unchecked, value_of
 
@@ -154,7 +155,8 @@ def train(
         # An encoder whose weights cannot be had is refused before minutes are spent on drawing a demo for it.
         asked, entry = config.encoder, find_entry(config.encoder.encoder)
         entry.factory(Request(asked.encoder, asked.encoder_size or entry.size, entry.pooled, asked.weights))
-        run = start_run(config, where, shlex.join(["orcalign", *sys.argv[1:]]), _say)
+        with bars() as told:
+            run = start_run(config, where, shlex.join(["orcalign", *sys.argv[1:]]), _say, told)
     again = f"Go on with: orcalign train --resume {shlex.quote(str(run.path))}"
     _say(f"{run.config.task}: {run.config.steps:,} agent steps, run folder {run.path}")
     with ExitStack() as stack:

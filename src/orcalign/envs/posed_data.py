@@ -142,7 +142,7 @@ def describe(
     """
     check_render_choice(render)
     spec = _spec(task, camera)
-    entities = task_entities(spec)
+    entities = find_suite(spec.suite).entities(spec)
     return {
         "task": json.loads(json.dumps(asdict(spec))),
         "render": render,
@@ -152,24 +152,6 @@ def describe(
         "entities": None if entities is None else entities.plain(),
         "versions": {"orcalign": __version__, "posing": WAY, **_versions()},
     }
-
-
-def task_entities(spec: TaskSpec) -> Entities | None:
-    """What the observations of a task hold; None if its suite does not say."""
-    suite: Any = find_suite(spec.suite)
-    if hasattr(suite, "entities"):
-        found: Entities | None = suite.entities(spec)
-        return found
-    if spec.suite == "nav2d":
-        return Entities((0, 1))
-    if spec.suite != "metaworld":
-        return None
-    env, _ = suite.build(spec, pictures=False, size=None)
-    first, _ = env.reset(seed=0)
-    objects: tuple[tuple[int, ...], ...] = ((4, 5, 6),)
-    if first[11:14].any():
-        objects = (*objects, (11, 12, 13))
-    return Entities((0, 1, 2), 3, objects, (36, 37, 38))
 
 
 def _spec(task: str | TaskSpec, camera: str | None) -> TaskSpec:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,9 +10,10 @@ import numpy as np
 
 from orcalign.costs.predicted.entities import Entities
 from orcalign.costs.predicted.eye import Eye
-from orcalign.envs import make, train_seed
-from orcalign.envs.entities import entities_of
+from orcalign.envs import find_task, make, train_seed
+from orcalign.envs.suite import find_suite
 from orcalign.training.follow_config import FOLLOW
+from orcalign.training.posed_eyes import Told, posed_eye
 from orcalign.video import Demo
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ LOOKING = 2**61 + 1
 
 
 def prepare_to_follow(
-    config: TrainConfig, demos: tuple[Demo, ...], tell: Callable[[str], None]
+    config: TrainConfig, demos: tuple[Demo, ...], told: Told | None = None
 ) -> tuple[dict[str, Any], bytes]:
     """Description of the reward, and the file of the eye that reads its video."""
     follow, collect = config.follow, config.collect
@@ -35,8 +35,8 @@ def prepare_to_follow(
         raise ValueError(f"there are {len(demos)} demos, and a run that follows in state space follows one; give one.")
     if collect.policy_input != "states":
         raise ValueError("policy_input is 'pixels', and following in state space needs states; leave it out.")
-    entities = entities_of(config.task, None if follow.entities is None else Path(follow.entities))
-    eye = _eye(config, entities, tell).require(entities)
+    entities = entities_of(config)
+    eye = _eye(config, entities, told).require(entities)
     problem = eye.view_problem(demos[0].frames)
     if problem:
         raise ValueError(problem)
@@ -54,15 +54,27 @@ def prepare_to_follow(
         return part, file.read_bytes()
 
 
-def _eye(config: TrainConfig, entities: Entities, tell: Callable[[str], None]) -> Eye:
+def entities_of(config: TrainConfig) -> Entities:
+    """What the run's observations hold: as the user's file says, else as the task's suite knows."""
+    if config.follow.entities is not None:
+        return Entities.from_file(Path(config.follow.entities))
+    spec = find_task(config.task)
+    known = find_suite(spec.suite).entities(spec)
+    if known is None:
+        raise ValueError(
+            f"nothing says what in an observation of {config.task!r} is hand, object and goal; write it down with "
+            f"orcalign entities {config.task} --out entities.yaml, look at it, and give --entities entities.yaml."
+        )
+    return known
+
+
+def _eye(config: TrainConfig, entities: Entities, told: Told | None) -> Eye:
     follow, collect = config.follow, config.collect
     if follow.eye == "own":
         return look_around(config, entities)
     if follow.eye == "posed":
-        from orcalign.training.posed_eye import posed_eye
-
-        return Eye.load(posed_eye(config.task, collect.render, collect.frame_size, tell=tell))
-    return Eye.load(Path(follow.eye))
+        return Eye.load(posed_eye(config.task, render=collect.render, size=collect.frame_size, tell=told))
+    return Eye.load(Path(follow.eye)).require(render=collect.render)
 
 
 def look_around(config: TrainConfig, entities: Entities) -> Eye:

@@ -20,6 +20,7 @@ from orcalign.training.config_mapping import from_mapping, to_mapping, with_sett
 from orcalign.training.episode import known_expert_return
 from orcalign.training.follow_config import FOLLOW
 from orcalign.training.following import prepare_to_follow
+from orcalign.training.posed_eyes import Told
 from orcalign.training.presets import config as config_of
 from orcalign.training.reward_config import VIDEO, plan_stages
 from orcalign.training.run_folder import RunFolder
@@ -36,16 +37,18 @@ def start_run(
     out: str | os.PathLike[str],
     command: str = "",
     tell: Callable[[str], None] = lambda text: None,
+    told: Told | None = None,
 ) -> RunFolder:
     """Make the folder, which is empty or not there, and find or make the demos; `Training(run).go()` does the rest.
 
-    `command` is what the user typed, for the records; `tell` is given notes for people.
+    `command` is what the user typed, for the records; `tell` is given notes for people, and `told` how far an eye is
+    that has to be made first: what is being done, how much of it is done, and how much there is to do.
     """
     RunFolder.require_free(Path(out))
     demos, notes = find_demos(config)
     for note in notes:
         tell(note)
-    parts, files = reward_parts(config, demos, tell)
+    parts, files = reward_parts(config, demos, told)
     return RunFolder.create(
         out, config, demos, describe_reward(config, parts), files,
         command=command, task=config.task, demo_hash=demo_hash(demos),
@@ -136,7 +139,7 @@ def find_demos(config: TrainConfig) -> tuple[tuple[Demo, ...], tuple[str, ...]]:
 
 
 def reward_parts(
-    config: TrainConfig, demos: tuple[Demo, ...], tell: Callable[[str], None] = lambda text: None
+    config: TrainConfig, demos: tuple[Demo, ...], told: Told | None = None
 ) -> tuple[list[dict[str, Any]], dict[str, bytes]]:
     """Descriptions of the rewards of a run's stages, and the files beside `reward.json` that they are made from.
 
@@ -146,7 +149,7 @@ def reward_parts(
     """
     reward, encoder = config.reward, config.encoder
     if reward.reward == FOLLOW:
-        part, eye = prepare_to_follow(config, demos, tell)
+        part, eye = prepare_to_follow(config, demos, told)
         return [part], {EYE: eye}
     if reward.reward != VIDEO:
         return [{"kind": reward.reward, **reward.extra_settings()}], {}
