@@ -125,5 +125,3 @@ def test_damage_is_seen(tmp_path):
     manifest.write_text("{")
     with pytest.raises(ValueError, match="cannot be read"):
         PosedData.load(tmp_path)
-
-

@@ -30,6 +30,10 @@ class FollowConfig:
     """Centimetres beyond the floor at which a demo frame counts as 1/e reached."""
     near: float | None = None
     """Centimetres within which it counts as reached; left out, from the error of the eye."""
+    posed_frames: int = 8000
+    """Of an eye that learns from posed scenes: how many it sees."""
+    posed_updates: int = 4000
+    """Updates of 32 of them."""
     eye_frames: int = OwnSettings().frames
     """Of an eye that learns from own frames: frames of each episode that it sees."""
     eye_begin: int = OwnSettings().begin
@@ -44,6 +48,8 @@ class FollowConfig:
     def __post_init__(self) -> None:
         if self.eye not in EYES and not self.eye.endswith(".safetensors"):
             require("eye", self.eye, (*EYES, "FILE.safetensors"))
+        for name in ("posed_frames", "posed_updates"):
+            require(name, getattr(self, name), at_least=1)
         self.settings()
         self.own(0)
 

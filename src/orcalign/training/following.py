@@ -73,7 +73,11 @@ def _eye(config: TrainConfig, entities: Entities, told: Told | None) -> Eye:
     if follow.eye == "own":
         return look_around(config, entities)
     if follow.eye == "posed":
-        return Eye.load(posed_eye(config.task, render=collect.render, size=collect.frame_size, tell=told))
+        made = posed_eye(
+            config.task, frames=follow.posed_frames, updates=follow.posed_updates, render=collect.render,
+            size=collect.frame_size, tell=told,
+        )  # fmt: skip
+        return Eye.load(made)
     return Eye.load(Path(follow.eye)).require(render=collect.render)
 
 

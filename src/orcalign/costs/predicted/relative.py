@@ -128,7 +128,7 @@ class Relative:
         self._n, self._count = len(entities.hand), len(entities.objects)
         self._has_goal = bool(entities.goal)
         hand, grip, objects, goal = self._split(values)
-        _, _, start, _ = self._split(demo.start[None])
+        begin, _, start, _ = self._split(demo.start[None])
         self._goal, self._start = np.median(goal, axis=0), start[0]
         anchor = self._anchor(objects, goal)
         self.moved = (
@@ -137,7 +137,7 @@ class Relative:
             else (np.zeros((0, len(values))))
         )
         """[M, J] Share of its way that each object has made; it never falls."""
-        rest = np.linalg.norm(self._split(demo.start[None])[0][0] - (start[0, 0] if self._count else anchor[0]))
+        rest = np.linalg.norm(begin[0] - (start[0, 0] if self._count else anchor[0]))
         self.near = _near(np.linalg.norm(hand - anchor, axis=1), float(rest), self._first_move()) * self._anchored
         """[J] Least share of the relation to the anchor that is asked of the hand; it never falls."""
         self._arrays = (
@@ -187,7 +187,8 @@ class Relative:
         after = n + grip + n * self._count
         goal = values[:, after : after + n] if self._has_goal else np.zeros((len(values), n))
         objects = values[:, n + grip : after].reshape(len(values), self._count, n)
-        return tuple(np.ascontiguousarray(one) for one in (values[:, :n], values[:, n : n + grip], objects, goal))  # type: ignore[return-value]
+        whole = np.ascontiguousarray
+        return whole(values[:, :n]), whole(values[:, n : n + grip]), whole(objects), whole(goal)
 
     @property
     def _anchored(self) -> bool:
@@ -198,7 +199,7 @@ class Relative:
 
     def _first_move(self) -> int:
         """The demo frame in which the first object moves; the last one if it never does."""
-        moves = np.flatnonzero(self.moved[0] > MOVES) if self._count else ()
+        moves = np.flatnonzero(self.moved[:1].max(axis=0, initial=0) > MOVES)
         return int(moves[0]) if len(moves) else len(self.demo) - 1
 
     def _weighted(self, scales: FloatArray) -> FloatArray:

@@ -38,6 +38,8 @@ class Nav2DSuite(Suite):
             "encoder.encoder": "pixels",
             "encoder.encoder_size": None,
             "collect.frame_size": None,
+            "follow.posed_frames": 1000,
+            "follow.posed_updates": 600,
         }
     }
 

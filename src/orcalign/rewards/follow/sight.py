@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import final
+from typing import Any, final
 
 import numpy as np
 import numpy.typing as npt
@@ -50,7 +50,7 @@ class Sight:
     ) -> npt.NDArray[np.float32]:
         """[N, K] for N moments of one episode: values and those of the step before [N, E], first [E], coverage
         [N, J], progress [N]. Without a described demo nothing is known of it: zeros."""
-        told: list[FloatArray] = []
+        told: list[Any] = []
         if "relations" in self._sees:
             told += self._relations(values, before, first)
         J = coverage.shape[1]
@@ -63,7 +63,8 @@ class Sight:
                 if relative is None
                 else np.clip(relative.missing(first, values, at) / TOUCH, -FARTHEST, FARTHEST)
             )
-        return np.concatenate([np.zeros((len(values), 0)), *told], axis=1).astype(np.float32)
+        seen: npt.NDArray[np.float32] = np.concatenate([np.zeros((len(values), 0)), *told], axis=1).astype(np.float32)
+        return seen
 
     @property
     def _missing_dim(self) -> int:
@@ -72,16 +73,16 @@ class Sight:
 
     def _width(self) -> int:
         zeros = np.zeros((1, self._entities.dim))
-        return self(zeros, zeros, zeros[0], np.zeros((1, 2)), np.zeros(1), None).shape[1]
+        return int(self(zeros, zeros, zeros[0], np.zeros((1, 2)), np.zeros(1), None).shape[1])
 
-    def _relations(self, values: FloatArray, before: FloatArray, first: FloatArray) -> list[FloatArray]:
+    def _relations(self, values: FloatArray, before: FloatArray, first: FloatArray) -> list[Any]:
         entities = self._entities
         hand, moves = entities.at("hand"), values - before
         if entities.units:
             return [(values - self._rest) / ROOM, moves]
         objects = [entities.at(f"object {k + 1}") for k in range(len(entities.objects))]
         goal = entities.at("goal") if entities.goal else None
-        told = [(values[:, hand] - self._rest[hand]) / ROOM, moves[:, hand]]
+        told: list[Any] = [(values[:, hand] - self._rest[hand]) / ROOM, moves[:, hand]]
         if entities.gripper is not None:
             grip = entities.at("gripper")
             told += [values[:, grip] / HAND, moves[:, grip]]

@@ -61,11 +61,12 @@ class FollowStream:
         """[K] What the policy sees now."""
         assert self._first is not None
         coverage = np.zeros((1, 1)) if self._tracker is None else self._tracker.coverage[None]
-        return self._sight(
+        seen = self._sight(
             self._now[None],
             self._before[None],
             self._first,
             coverage,
             np.array([self.progress]),
             None if self._guiding is None else self._guiding.relative,
-        )[0]
+        )
+        return np.asarray(seen[0])

@@ -1,0 +1,138 @@
+"""Runs that follow in state space: with an eye of posed scenes, and with one that learns from the run's own frames."""
+
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from training.small_runs import SMALL, assert_same, resume_to_end, run_to_end
+
+import orcalign
+from orcalign import config
+from orcalign.envs import eval_seed, make
+from orcalign.training import Training, start_run
+from orcalign.training.following import prepare_to_follow
+from orcalign.training.start import find_demos
+
+POSED = {**SMALL, "steps": 240, "follow.posed_frames": 120, "follow.posed_updates": 30}
+OWN = {
+    **SMALL, "steps": 420, "collect.random_steps": 120, "collect.learning_starts": 120, "follow.eye_frames": 4,
+    "follow.eye_begin": 120, "follow.eye_updates": 20, "follow.eye_every": 90, "follow.eye_refit": 8,
+}  # fmt: skip
+
+
+def own_config(**settings):
+    return config("nav2d", recipe="follow", settings={**OWN, **settings})
+
+
+@pytest.fixture(scope="module")
+def posed(tmp_path_factory):
+    settings = config("nav2d", recipe="follow_posed", settings=POSED)
+    return run_to_end(tmp_path_factory.mktemp("runs") / "posed", settings)
+
+
+@pytest.fixture(scope="module")
+def own(tmp_path_factory):
+    return run_to_end(tmp_path_factory.mktemp("runs") / "own", own_config())
+
+
+def test_nothing_is_drawn_for_an_eye_that_has_learned_already(posed):
+    episodes = list(posed.records("episode"))
+    assert all(one["timing"]["render"] == 0 for one in episodes)
+    assert all(one["believed"] == 1 and one["eye_error"] > 0 for one in episodes)
+    assert not (posed.path / "scenes.npz").exists()
+    assert (posed.path / "eye.safetensors").is_file()
+
+
+def test_its_policy_acts_from_states_alone(posed):
+    policy = orcalign.load_policy(posed.path)
+    env = make("nav2d", render=None)
+    last = list(posed.records("evaluation"))[-1]
+    for k in range(2):
+        observation, _ = env.reset(seed=eval_seed(k))
+        policy.reset()
+        total, done = 0, False
+        while not done:
+            observation, _, terminated, truncated, info = env.step(policy(observation))
+            total, done = total + info["success"], terminated or truncated
+        assert total == last["returns"][k]
+
+
+def test_an_eye_that_learns_is_told_of_and_repays_what_is_kept(own):
+    notes = [one["text"] for one in own.records("note")]
+    assert notes[0].startswith("the eye has learned from")
+    assert sum("learned again" in text or "not taken" in text for text in notes) >= 2
+    episodes = list(own.records("episode"))
+    assert all(one["reward"] == 0 for one in episodes if one["step"] <= 120)
+    assert any(one["reward"] > 0 for one in episodes)
+    assert {one["random"] for one in episodes if one["step"] <= 120} == {True}
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_collectors_change_nothing(own, tmp_path, workers):
+    assert_same(own, run_to_end(tmp_path / "run", own_config(), workers=workers))
+
+
+def test_stopped_and_resumed_it_ends_with_the_same_bits(own, tmp_path):
+    training = Training(start_run(own_config(), tmp_path / "run"), 0, "cpu", checkpoint_minutes=0)
+    calls = iter(range(100))
+    # Between its second and third lesson.
+    assert not training.go(lambda: next(calls) >= 16)
+    training.close()
+    assert_same(own, resume_to_end(tmp_path / "run"))
+
+
+KILLER = """
+import os, signal, sys
+sys.path.insert(0, {tests!r})
+from training.test_follow import own_config
+from orcalign.training import Training, start_run
+import orcalign.rewards.follow.own_frames as frames
+from pathlib import Path
+calls = 0
+plain = frames.OwnFrames._fit
+def deadly(self, own):
+    global calls
+    calls += 1
+    if calls == 3:
+        os.kill(os.getpid(), signal.SIGKILL)
+    return plain(self, own)
+frames.OwnFrames._fit = deadly
+training = Training(start_run(own_config(), Path(sys.argv[1])), 0, "cpu", checkpoint_minutes=0)
+training.go()
+"""
+
+
+def test_killed_while_the_eye_learns_it_goes_on(own, tmp_path):
+    code = KILLER.format(tests=str(Path(__file__).parent.parent))
+    died = subprocess.run([sys.executable, "-c", code, str(tmp_path / "run")], timeout=200, check=False)
+    assert died.returncode == -signal.SIGKILL
+    assert_same(own, resume_to_end(tmp_path / "run"))
+
+
+def test_what_cannot_be_followed_is_refused_in_a_sentence(tmp_path):
+    settings = config("nav2d", recipe="follow", settings=OWN)
+    demos, _ = find_demos(settings)
+    with pytest.raises(ValueError, match="follows one; give one"):
+        prepare_to_follow(settings, (*demos, *demos))
+    pictures = config("nav2d", recipe="follow", settings={**OWN, "collect.policy_input": "pixels"})
+    with pytest.raises(ValueError, match="needs states"):
+        prepare_to_follow(pictures, demos)
+    unknown = config("Pendulum-v1", recipe="follow", settings={**OWN, "demo.demo": ("a.mp4",)})
+    with pytest.raises(ValueError, match=r"orcalign entities Pendulum-v1 --out entities\.yaml"):
+        prepare_to_follow(unknown, demos)
+    file = tmp_path / "entities.yaml"
+    file.write_text("hand: [0, 17]\n")
+    wrong = config("nav2d", recipe="follow", settings={**OWN, "follow.entities": str(file)})
+    with pytest.raises(ValueError, match="name number 17 of the observation, which has 4"):
+        prepare_to_follow(wrong, demos)
+
+
+def test_a_run_that_names_no_recipe_follows_where_it_can():
+    assert config("nav2d").recipe == "follow_posed"
+    assert config("nav2d", settings={"follow.eye": "own"}).recipe == "follow"
+    assert config("nav2d", settings={"reward.context": 1}).recipe == "orca_progress"
+    assert config("nav2d", settings={"collect.policy_input": "pixels"}).recipe == "orca_progress"
+    assert config("nav2d", settings={"demo.demo": ("a.mp4", "b.mp4")}).recipe == "orca_progress"
+    assert config("nav2d", "paper").recipe == "orca"
