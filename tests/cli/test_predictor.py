@@ -44,7 +44,9 @@ def test_what_a_user_can_have_done_wrong(trained, tmp_path, capsys):
     assert "cannot be posed" in refused(capsys, "predictor", "data", "CartPole-v1", "--out", tmp_path / "a")
     assert "seed 0, and 3 is wanted" in refused(capsys, "predictor", "data", "nav2d", "--out", trained, "--seed", 3)
     assert "give --overwrite" in refused(capsys, "predictor", "train", trained)
-    assert "must be a file that ends in" in refused(capsys, "predictor", "train", trained, "--out", tmp_path / "eye.npz")
+    assert "must be a file that ends in" in refused(
+        capsys, "predictor", "train", trained, "--out", tmp_path / "eye.npz"
+    )
     assert "it has no manifest.json" in refused(capsys, "predictor", "train", tmp_path)
     assert "updates is 0" in refused(
         capsys, "predictor", "train", trained, "--updates", 0, "--out", tmp_path / "eye.safetensors"

@@ -101,7 +101,9 @@ def test_things_lie_fall_or_are_held(posed):
 
 
 def test_joints_go_beyond_their_limits(posed):
-    drawer = np.array([layout[k].state[5] - layout[0].state[5] for layout in posed[SLIDING] for k in range(len(layout))])
+    drawer = np.array(
+        [layout[k].state[5] - layout[0].state[5] for layout in posed[SLIDING] for k in range(len(layout))]
+    )
     assert drawer.min() < -0.12, "nearly open, from a closed start"
     assert drawer.max() > 0.002, "a little farther in than closed"
     env = MetaworldEnv(find_task("dial-turn"))

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cached_property
-from typing import Any, TypeAlias, final
+from typing import TypeAlias, final
 
 import mujoco
 import numpy as np

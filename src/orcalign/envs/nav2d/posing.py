@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+
 import numpy as np
 
 from orcalign.envs.nav2d.env import Nav2DBase
