@@ -18,6 +18,7 @@ from orcalign.costs.predicted.fitting import (
     REFIT_RATE,
     Errors,
     Told,
+    checked,
     held_out,
     measure,
     relative_error,
@@ -38,10 +39,6 @@ CHANNELS = 64
 SAMPLE = 600
 """Frames of which the principal components are taken."""
 CHUNK = 128
-FEWEST = 20
-OTHER_VIEW = 1.0
-"""From here on a background is another: a camera turned by a 64th of the picture moves what is a metre wide in it by
-1.6 cm, as much as a good eye errs."""
 
 Maps = npt.NDArray[np.float16]
 
@@ -112,13 +109,13 @@ class Eye:
             threads: of the encoder.
         """
         scenery = Scenery.of(frames)
-        values = _values(entities.read(states), len(frames))
-        rest = np.median(_values(entities.read(np.atleast_2d(rests))), axis=0)
+        values = checked(entities.read(states), len(frames))
+        rest = np.median(checked(entities.read(np.atleast_2d(rests))), axis=0)
         plain = {**(about or {}), "encoder": ENCODER, "seed": seed, "frames": len(frames), "updates": 0, "still": []}
         eye = cls(entities, scenery, (np.zeros((0, 0), np.float32),) * 2, rest, plain)
         eye.threads = threads
         eye.basis = whitening(eye._maps(frames[:: max(1, len(frames) // SAMPLE)]), CHANNELS)
-        eye.about["still"] = _still(entities, Head.fresh(entities, CHANNELS, values, seed))
+        eye.about["still"] = Head.fresh(entities, CHANNELS, values, seed).still_parts(entities)
         return eye
 
     def look(self, frames: Frames, progress: Progress | None = None) -> Maps:
@@ -138,7 +135,8 @@ class Eye:
         if self._encoder is None:
             self._encoder = make_encoder(ENCODER, threads=self.threads)
         seen = self._encoder(np.ascontiguousarray(self.scenery.cut(frames)))
-        return seen.reshape(len(frames), -1, (self._encoder.size // 8) ** 2)
+        places = (self._encoder.size // 8) ** 2
+        return seen.reshape(len(frames), seen.shape[1] // places, places)
 
     def fit(
         self,
@@ -170,7 +168,7 @@ class Eye:
             groups: [N] episode or layout of each frame, as whole numbers: those held out are held out whole.
             fresh: forget what was learned.
         """
-        known = _values(np.asarray(values, np.float64), len(features))
+        known = checked(np.asarray(values, np.float64), len(features))
         if known.shape[1] != self.entities.dim:
             raise ValueError(f"values have {known.shape[1]} columns, and the eye's entities {self.entities.dim}.")
         aside = held_out(len(known), groups)
@@ -186,17 +184,18 @@ class Eye:
         self.head = train(
             head,
             self.entities,
-            features[~aside],
-            known[~aside],
+            features,
+            known,
+            rows=np.flatnonzero(~aside),
             updates=updates,
             learning_rate=rate if learning_rate is None else learning_rate,
             seed=seed,
-            weights=None if weights is None else np.asarray(weights)[~aside],
+            weights=weights,
             recent=recent,
             progress=progress,
         )
         total = updates + (0 if fresh else self.about["updates"])
-        self.about.update(updates=total, fitted=int((~aside).sum()), still=_still(self.entities, self.head))
+        self.about.update(updates=total, fitted=int((~aside).sum()), still=self.head.still_parts(self.entities))
         seen = self.predict(features[aside])
         self.errors = measure(self.entities, seen, known[aside])
         self.error = relative_error(self.entities, seen, known[aside])
@@ -223,14 +222,7 @@ class Eye:
 
     def view_problem(self, frames: Frames) -> str:
         """One sentence if a demo's frames [J,H,W,3] come from another camera; nothing otherwise."""
-        off = self.same_view(frames)
-        if off < OTHER_VIEW:
-            return ""
-        return (
-            f"the background of these frames differs from the learner's as if the camera had turned by {off:.1f} 64ths "
-            "of the picture, so places would be read wrong; record the demo with the learner's camera, or draw the "
-            "learner with the demo's."
-        )
+        return self.scenery.problem(frames)
 
     def require(self, entities: Entities | None = None, **about: Any) -> Eye:
         """Itself, if it was made for these entities and for what is named, as task="push" or render="fast"."""
@@ -251,9 +243,7 @@ class Eye:
         scenery, arrays = self.scenery.state()
         arrays = {**arrays, "basis": self.basis[0], "basis_bias": self.basis[1], "rest": self.rest}
         if self.head is not None:
-            arrays |= {"centre": self.head.centre, "spread": self.head.spread}
-            arrays["still"] = self.head.still.astype(np.uint8)
-            arrays |= {f"head/{name}": value for name, value in self.head.weights.items()}
+            arrays |= self.head.arrays()
         plain = {"eye": FORMAT, "entities": self.entities.plain(), "scenery": scenery, "about": self.about}
         plain |= {"errors": {name: list(pair) for name, pair in self.errors.items()}}
         plain |= {"error": self.error if self.errors else None}
@@ -264,13 +254,9 @@ class Eye:
         """What `state` gave."""
         if plain.get("eye") != FORMAT:
             raise ValueError(f"this is no eye, or one of another version than {FORMAT}.")
-        head = None
-        if "centre" in arrays:
-            weights = {name.removeprefix("head/"): arrays[name] for name in arrays if name.startswith("head/")}
-            head = Head(weights, arrays["centre"], arrays["spread"], arrays["still"].astype(bool))
         scenery = Scenery.from_state(plain["scenery"], arrays)
         entities, basis = Entities.from_plain(plain["entities"]), (arrays["basis"], arrays["basis_bias"])
-        eye = cls(entities, scenery, basis, arrays["rest"], plain["about"], head)
+        eye = cls(entities, scenery, basis, arrays["rest"], plain["about"], Head.from_arrays(arrays))
         eye.errors = {name: (float(pair[0]), float(pair[1])) for name, pair in plain["errors"].items()}
         eye.error = float("inf") if plain["error"] is None else plain["error"]
         return eye
@@ -300,22 +286,3 @@ class Eye:
 
     def __getstate__(self) -> dict[str, Any]:
         return self.__dict__ | {"_encoder": None}
-
-
-def _still(entities: Entities, head: Head) -> list[str]:
-    """Names of the parts that do not move."""
-    return [name for (name, _), still in zip(entities.parts, head.still, strict=True) if still]
-
-
-def _values(values: FloatArray, count: int | None = None) -> FloatArray:
-    """[N, E], checked: finite, and one row for each frame."""
-    if values.ndim != 2 or (count is not None and len(values) != count):
-        raise ValueError(f"states have shape {values.shape}; an eye needs one row for each of {count} frames.")
-    if count is not None and count < FEWEST:
-        raise ValueError(f"there are {count} frames; an eye needs at least {FEWEST} to begin with.")
-    bad = np.flatnonzero(~np.isfinite(values).all(1))
-    if len(bad):
-        raise ValueError(
-            f"row {bad[0]} of the states is not finite ({values[bad[0]].tolist()}); leave such frames out."
-        )
-    return values

@@ -32,6 +32,8 @@ of that of the hand relative to the first object, which costs ask for."""
 HELD_OUT = 20
 """One group or frame in so many is held out."""
 REPORT = 25
+FEWEST = 20
+"""Frames to begin with."""
 BETWEEN = "hand - object 1"
 
 
@@ -41,6 +43,7 @@ def train(
     maps: npt.NDArray[np.float16],
     values: FloatArray,
     *,
+    rows: npt.NDArray[np.int64],
     updates: int,
     learning_rate: float,
     seed: int,
@@ -48,7 +51,7 @@ def train(
     recent: float = 0.0,
     progress: Told | None = None,
 ) -> Head:
-    """The head after `updates` more steps on maps [N, places, channels] of frames that show values [N, E].
+    """The head after `updates` more steps on those rows of maps [N, places, channels] and of what they show [N, E].
 
     Torch on one thread, whose generator of random numbers is not touched: the same arguments give the same bits.
     """
@@ -56,7 +59,10 @@ def train(
 
     require_count(updates, "updates", at_least=1)
     require("learning_rate", learning_rate, above=0)
-    draw = _Draw(len(maps), seed, weights, recent)
+    each = np.ones(len(maps)) if weights is None else np.asarray(weights, np.float64)
+    if each.shape != (len(maps),) or not np.isfinite(each).all() or each.min() < 0 or not each[rows].sum():
+        raise ValueError(f"weights of shape {each.shape} must be {len(maps)} numbers of at least 0, not all 0.")
+    draw = _Draw(rows, each[rows], seed, recent)
     E = entities.dim
     with one_thread():
         centre, spread = (torch.tensor(one, dtype=torch.float32) for one in (head.centre, head.spread))
@@ -71,7 +77,7 @@ def train(
             truth = torch.from_numpy(values[chosen].astype(np.float32))
             loss = _loss(entities, head.still, outputs[:, :E] * spread + centre - truth, outputs[:, E:])
             optimizer.zero_grad()
-            loss.backward()
+            loss.backward()  # type: ignore[no-untyped-call]
             optimizer.step()
             cycle.step()
             if progress is not None and (done % REPORT == 0 or done == updates):
@@ -102,27 +108,39 @@ def _loss(entities: Entities, still: npt.NDArray[np.bool_], error: Tensor, logs:
     return total
 
 
-class _Draw:
-    """Which frames each update learns from."""
+def checked(values: FloatArray, count: int | None = None) -> FloatArray:
+    """Values [N, E], finite, and of so many frames where that is said: one row for each."""
+    if values.ndim != 2 or (count is not None and len(values) != count):
+        raise ValueError(f"states have shape {values.shape}; an eye needs one row for each of {count} frames.")
+    if count is not None and count < FEWEST:
+        raise ValueError(f"there are {count} frames; an eye needs at least {FEWEST} to begin with.")
+    bad = np.flatnonzero(~np.isfinite(values).all(1))
+    if len(bad):
+        raise ValueError(
+            f"row {bad[0]} of the states is not finite ({values[bad[0]].tolist()}); leave such frames out."
+        )
+    return values
 
-    def __init__(self, count: int, seed: int, weights: npt.ArrayLike | None, recent: float) -> None:
+
+class _Draw:
+    """Which rows each update learns from: by their weights, and a share of them from the newest half."""
+
+    def __init__(self, rows: npt.NDArray[np.int64], weights: FloatArray, seed: int, recent: float) -> None:
         require("recent", recent, at_least=0)
         if recent > 1:
             raise ValueError(f"recent is {recent!r}; it is a share of each batch, at most 1.")
-        each = np.ones(count) if weights is None else np.asarray(weights, np.float64)
-        if each.shape != (count,) or not np.isfinite(each).all() or each.min() < 0 or not each.sum():
-            raise ValueError(f"weights of shape {each.shape} must be {count} numbers of at least 0, not all 0.")
-        self._rng = np.random.default_rng([seed, count])
-        self._up_to = np.cumsum(each / each.sum())
+        self._rows, self._rng = rows, np.random.default_rng([seed, len(rows)])
+        self._up_to = np.cumsum(weights / weights.sum())
         self._newest = round(BATCH * recent)
-        older = self._up_to[count // 2 - 1] if count > 1 else 0.0
-        self._older = float(older) if each[count // 2 :].sum() else 0.0
+        half = len(rows) // 2
+        self._older = float(self._up_to[half - 1]) if half and weights[half:].sum() else 0.0
 
     def __call__(self) -> npt.NDArray[np.int64]:
         at = self._rng.random(BATCH)
         at[: self._newest] = self._older + at[: self._newest] * (1 - self._older)
         # Sums of shares may end just below 1.
-        return np.searchsorted(self._up_to, at * self._up_to[-1], side="right").clip(max=len(self._up_to) - 1)
+        place = np.searchsorted(self._up_to, at * self._up_to[-1], side="right")
+        return np.asarray(self._rows[place.clip(max=len(self._rows) - 1)])
 
 
 def held_out(count: int, groups: npt.ArrayLike | None = None) -> npt.NDArray[np.bool_]:

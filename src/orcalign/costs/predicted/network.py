@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -20,6 +20,9 @@ Weights = dict[str, npt.NDArray[np.float32]]
 
 WIDTH, MAPS, TOLD, HIDDEN = 64, 24, 16, 256
 """Channels after the first layer; attention maps, what each is told of its place beside where that is; hidden units."""
+SHARP = 6.0
+"""How much larger the first weights of the attention are. Maps that begin even all over the picture find small things
+late, if at all."""
 LOG_SCALE = (-2.0, 4.0)
 """Between a millimetre and half a metre: what a scale may be, as a logarithm of centimetres."""
 
@@ -55,6 +58,7 @@ def fresh_weights(channels: int, outputs: int, seed: int) -> Weights:
         bound = float(np.prod(shape[1:])) ** -0.5
         made[f"{name}.weight"] = rng.uniform(-bound, bound, shape).astype(np.float32)
         made[f"{name}.bias"] = rng.uniform(-bound, bound, shape[0]).astype(np.float32)
+    made["attend.weight"] *= np.float32(SHARP)
     return made
 
 
@@ -121,6 +125,23 @@ class Head:
         bias = weights["out.bias"][:E]
         bias[:] = (bias * self.spread + self.centre - centre) / spread
         return Head(weights, centre, spread, still)
+
+    def still_parts(self, entities: Entities) -> list[str]:
+        """Names of the parts that do not move."""
+        return [name for (name, _), still in zip(entities.parts, self.still, strict=True) if still]
+
+    def arrays(self) -> dict[str, npt.NDArray[Any]]:
+        """For a file; `from_arrays` reads them."""
+        named = {f"head/{name}": value for name, value in self.weights.items()}
+        return {**named, "centre": self.centre, "spread": self.spread, "still": self.still.astype(np.uint8)}
+
+    @classmethod
+    def from_arrays(cls, arrays: Mapping[str, npt.NDArray[Any]]) -> Head | None:
+        """What `arrays` gave, among others; None if there is none."""
+        if "centre" not in arrays:
+            return None
+        weights = {name.removeprefix("head/"): arrays[name] for name in arrays if name.startswith("head/")}
+        return cls(weights, arrays["centre"], arrays["spread"], arrays["still"].astype(bool))
 
     def predict(self, entities: Entities, maps: npt.NDArray[np.float16]) -> Predicted:
         """What frames with these maps [N, side², channels] show."""

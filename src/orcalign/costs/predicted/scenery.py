@@ -24,6 +24,9 @@ SMALL = 64
 """Side of the background that is kept."""
 SEEN = 0.9
 """Share of the frames in which the background must be seen at a pixel."""
+OTHER_VIEW = 1.0
+"""From here on a background is another: a camera turned by a 64th of the picture moves what it shows, where the picture
+is a metre wide, by 1.6 cm, as much as a good eye errs."""
 NOISE = 1.0
 """Levels by which two pictures of one camera differ at least: of codecs, and of what stands elsewhere."""
 
@@ -84,6 +87,17 @@ class Scenery:
         ]
         return float(max(0.0, off - NOISE) / max(float(np.mean(turned)), NOISE))
 
+    def problem(self, frames: Frames) -> str:
+        """One sentence if frames [T,H,W,3] come from another camera; nothing otherwise."""
+        off = self.difference(frames)
+        if off < OTHER_VIEW:
+            return ""
+        return (
+            f"the background of these frames differs from the learner's as if the camera had turned by {off:.1f} 64ths "
+            "of the picture, so places would be read wrong; record the demo with the learner's camera, or draw the "
+            "learner with the demo's."
+        )
+
     def _check(self, frames: Frames) -> None:
         check_frames(frames)
         H, W = self.size
@@ -123,7 +137,7 @@ def _crop(changed: npt.NDArray[np.bool_]) -> tuple[int, int, int, int]:
         there = np.flatnonzero(changed.any(axis))
         ends.append((int(there[0]), int(there[-1]) + 1))
     (top, bottom), (left, right) = ends
-    side = int(np.ceil(max(bottom - top, right - left) * (1 + 2 * MARGIN)))
+    side = round(max(bottom - top, right - left) * (1 + 2 * MARGIN))
     if side > min(H, W) or side > SPARES * max(H, W):
         return 0, H, 0, W
     top = min(max(0, (top + bottom - side) // 2), H - side)

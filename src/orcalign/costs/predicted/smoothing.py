@@ -102,7 +102,7 @@ def smooth(entities: Entities, values: npt.ArrayLike, scales: npt.ArrayLike, res
 
 def _of_median(scales: FloatArray) -> FloatArray:
     """[n] Expected errors of the median of frames with these."""
-    return np.minimum(scales, np.median(scales) / len(scales) ** 0.5 + KEPT)
+    return np.asarray(np.minimum(scales, np.median(scales) / len(scales) ** 0.5 + KEPT))
 
 
 def _thing(
