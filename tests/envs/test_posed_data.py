@@ -116,7 +116,7 @@ def test_damage_is_seen(tmp_path):
     with pytest.raises(ValueError, match="is damaged"):
         PosedData.load(tmp_path)
     shard.unlink()
-    with pytest.raises(ValueError, match="is damaged .*No such file"):
+    with pytest.raises(ValueError, match=r"is damaged .*No such file"):
         PosedData.load(tmp_path)
     manifest = tmp_path / "manifest.json"
     manifest.write_text(json.dumps({"format": 99, "about": {}, "shards": []}))

