@@ -25,7 +25,7 @@ from orcalign.training.presets import config as config_of
 
 TASK = "door-close"
 COLLECT = ("simulate", "render", "observe")
-LEARN = ("keep", "update", "wait")
+LEARN = ("keep", "sample", "update", "wait")
 COLLECTORS = 2
 """As `orcalign train` has it."""
 AUTHORS = "paper, as its authors' code"
@@ -127,6 +127,7 @@ def end_to_end(config: TrainConfig, out: Path, workers: int, warm: int, timed: i
     """Agent steps per second between the first episode that ends after `warm` steps and `timed` steps later."""
     clock = Clock()
     training = Training(start_run(config, out), workers, "cpu", [clock], checkpoint_minutes=1e6)
+    sampled = timed_draws(training)
     if both_frames:
         (line,) = training.players._lines
         assert isinstance(line, InProcess)
@@ -139,15 +140,34 @@ def end_to_end(config: TrainConfig, out: Path, workers: int, warm: int, timed: i
     first = next(k for k, (_, record) in enumerate(clock.seen) if record["step"] >= warm)
     (begin, before), *rest = clock.seen[first:]
     steps = rest[-1][1]["step"] - before["step"]
-    parts = {name: sum(record["timing"][name] for _, record in rest) / steps for name in (*COLLECT, *LEARN)}
+    timings = [record["timing"] for _, record in rest]
+    parts = {name: sum(timing.get(name, 0.0) for timing in timings) / steps for name in (*COLLECT, *LEARN)}
+    updates = rest[-1][1]["updates"] - before["updates"]
+    parts["sample"] = sum(sampled) / max(1, len(sampled)) * updates / steps
+    parts["update"] -= parts["sample"]
     spent = rest[-1][0] - begin
     return {
         "steps": steps,
         "seconds": spent,
         "steps/s": steps / spent,
-        "updates": rest[-1][1]["updates"] - before["updates"],
+        "updates": updates,
         "seconds per agent step": parts,
     }
+
+
+def timed_draws(training: Training) -> list[float]:
+    """Seconds of each draw from the replay, as they come."""
+    replay, found = training.learner.replay, list[float]()
+    draw = replay.sample
+
+    def sample(*arguments: Any, **options: Any) -> Any:
+        start = time.perf_counter()
+        batch = draw(*arguments, **options)
+        found.append(time.perf_counter() - start)
+        return batch
+
+    replay.sample = sample  # type: ignore[method-assign]
+    return found
 
 
 def bars(runs: dict[str, Row]) -> list[Row]:
@@ -171,9 +191,9 @@ def bars(runs: dict[str, Row]) -> list[Row]:
 
 
 def as_markdown(here: Row, runs: dict[str, Row], alone: dict[str, float], promised: list[Row]) -> str:
-    loop = runs["laptop"]["seconds per agent step"]
     played_alone = sum(alone[name] for name in ("simulator", "policy", "renderer", "observe"))
-    work = played_alone + alone["pay"] + alone["update"]
+    learned_alone = alone["pay"] + alone["sample"] + alone["update"]
+    work = played_alone + learned_alone
     lines = [
         "# Training: how fast",
         "",
@@ -205,41 +225,50 @@ def as_markdown(here: Row, runs: dict[str, Row], alone: dict[str, float], promis
         lines.append(f"| {name} | {row['steps/s']:.3g} | {row['steps']:,} | {spent} |")
     lines += [
         "",
-        "## Each part of `laptop` alone",
+        "## Each part of `laptop`, and what is left to its limit",
         "",
-        "With the machine to itself, one thread, best of several. *In the loop* is the same part in the run with",
-        "collectors and a learner, which share cores, caches, memory and whatever else the machine does.",
+        "*In the loop* is the part in the run with collectors and a learner, which share cores, caches, memory and",
+        "whatever else the machine does; *share* is that of all work there. The *limit* is the part alone, with the",
+        "machine to itself, one thread, best of several; for an update, its matrix products. *Left* is what the loop",
+        "would save per agent step at the limit. Encode and match are one measurement in the loop, shared out as alone.",
         "",
-        "| part | ms per agent step | per second | in the loop, ms | alone / loop |",
-        "|---|---|---|---|---|",
+        "| part | in the loop, ms | share | alone, ms | limit, ms | left, ms |",
+        "|---|---|---|---|---|---|",
+        *left_of(runs["laptop"]["seconds per agent step"], alone),
+        "",
     ]
-    beside = {
-        "simulator and policy": (alone["simulator"] + alone["policy"], "simulate"),
-        "renderer": (alone["renderer"], "render"),
-        "observe": (alone["observe"], "observe"),
-        "pay": (alone["pay"], "keep"),
-        "update": (alone["update"], "update"),
-    }
-    for name, (value, part) in beside.items():
-        share = f"{value / loop[part]:.0%}" if loop[part] else "-"
-        lines.append(f"| {name} | {1e3 * value:.3g} | {1 / value:.0f} | {1e3 * loop[part]:.3g} | {share} |")
-    for name in (
-        "simulator",
-        "policy",
-        "observe, encoder at 128 px",
-        "update, drawing the batch",
-        "update, matrix products alone",
-    ):
-        lines.append(f"| of which {name} | {1e3 * alone[name]:.3g} | {1 / alone[name]:.0f} | | |")
     rate, cores = runs["laptop"]["steps/s"], here["cores"]
+    two = alone["update, second thread"]
     lines += [
-        "",
-        f"Playing alone would reach {1 / played_alone:.0f} agent steps/s and learning alone {1 / alone['update']:.0f}; "
+        f"Playing alone would reach {1 / played_alone:.0f} agent steps/s and learning alone {1 / learned_alone:.0f}; "
         f"both spread over {cores} cores without loss {cores / work:.0f}, and the run is at "
         f"{rate * work / cores:.0%} of that.",
-        f"An update's matrix products take {alone['update, matrix products alone'] / alone['update']:.0%} of it.",
+        f"Matrix products are {alone['update, matrix products'] / alone['update']:.0%} of an update in one thread. "
+        f"Where a core is free, half of an update is done there, which takes {1e3 * two:.3g} ms instead of "
+        f"{1e3 * alone['update']:.3g}: {alone['update'] / two:.2f} times as fast.",
     ]
     return "\n".join(lines) + "\n"
+
+
+def left_of(loop: dict[str, float], alone: dict[str, float]) -> list[str]:
+    """Rows of the table, one a part."""
+    encoding = loop["observe"] * alone["encode"] / (alone["encode"] + alone["match"])
+    rows = {
+        "simulate, with the policy": (loop["simulate"], alone["simulator"] + alone["policy"]),
+        "render": (loop["render"], alone["renderer"]),
+        "encode, 128 px": (encoding, alone["encode"]),
+        "match": (loop["observe"] - encoding, alone["match"]),
+        "pay and keep": (loop["keep"], alone["pay"]),
+        "sample": (loop["sample"], alone["sample"]),
+        "update": (loop["update"], alone["update"]),
+    }
+    work = sum(value for value, _ in rows.values())
+    lines = []
+    for name, (value, by_itself) in rows.items():
+        limit = alone["update, matrix products"] if name == "update" else by_itself
+        numbers = " | ".join(f"{1e3 * one:.3g}" for one in (by_itself, limit, max(0.0, value - limit)))
+        lines.append(f"| {name} | {1e3 * value:.3g} | {value / work:.0%} | {numbers} |")
+    return [*lines, f"| wait | {1e3 * loop['wait']:.3g} | no work | | 0 | {1e3 * loop['wait']:.3g} |"]
 
 
 def main() -> None:

@@ -6,10 +6,12 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import numpy as np
 
 from benchmarks.timing import seconds
+from orcalign.agents import Batch
 from orcalign.envs import make
 from orcalign.rewards import Rollout
 from orcalign.training import TrainConfig
@@ -34,17 +36,26 @@ def parts_alone(config: TrainConfig, run: Path, budget: float, episodes: int) ->
     reward, seen = collector.reward, Rollout(steps, episode.frames)
     encoder = reward.parts[-1].encoder  # type: ignore[attr-defined]
     found["observe"] = seconds(lambda: reward.observe(seen), budget) / steps
-    found["observe, encoder at 128 px"] = seconds(lambda: encoder(episode.frames), budget) / steps
+    found["encode"] = seconds(lambda: encoder(episode.frames), budget) / steps
+    found["match"] = max(0.0, found["observe"] - found["encode"])
 
     def pay() -> None:
         reward.pay([episode.evidence])
         reward.summary(episode.evidence)
 
     found["pay"] = seconds(pay, budget / 4) / steps
-    rate = config.collect.updates_per_step
-    found["update"] = seconds(lambda: learner.agent.update(learner._batch()), budget) * rate
-    found["update, drawing the batch"] = seconds(learner._batch, budget / 4) * rate
-    found["update, matrix products alone"] = seconds(products_of(learner), budget) * rate
+    agent, rate, rng = config.agent, config.collect.updates_per_step, np.random.default_rng(0)
+
+    def sample() -> Batch[np.ndarray]:
+        return learner.replay.sample(rng, agent.batch, agent.n_step, agent.gamma, agent.bootstrap)
+
+    batch = sample()
+    found["sample"] = seconds(sample, budget / 4) * rate
+    found["update, second thread"] = seconds(lambda: learner.agent.update(batch), budget) * rate
+    # Without the second thread.
+    with patch("orcalign.agents.cpu.beside._cores", lambda: 1):
+        found["update"] = seconds(lambda: learner.agent.update(batch), budget) * rate
+        found["update, matrix products"] = seconds(products_of(learner, batch), budget) * rate
     collector.close()
     return found
 
@@ -71,7 +82,7 @@ def played(config: TrainConfig, collector: Collector | None, episodes: int) -> t
     return best
 
 
-def products_of(learner: Learner) -> Callable[[], None]:
+def products_of(learner: Learner, batch: Batch[np.ndarray]) -> Callable[[], None]:
     """The matrix products of one update, forwards and backwards, and nothing else."""
     import torch
     from torch.utils._python_dispatch import TorchDispatchMode
@@ -86,7 +97,7 @@ def products_of(learner: Learner) -> Callable[[], None]:
             return func(*args, **(kwargs or {}))
 
     with Record():
-        learner.agent.update(learner._batch())
+        learner.agent.update(batch)
 
     def again() -> None:
         with torch.inference_mode():

@@ -1,6 +1,8 @@
 """Updates do what the papers say, compared with versions that hide nothing."""
 
 import itertools
+import threading
+import time
 
 import numpy as np
 import pytest
@@ -9,6 +11,9 @@ from agents.batches import random_batch
 from agents.plain_updates import Plain, plain_drqv2, plain_sac
 
 from orcalign.agents import DrQv2Settings, SACSettings, find_settings, make_agent
+from orcalign.agents.cpu import beside
+from orcalign.agents.cpu.beside import Beside
+from orcalign.agents.drqv2 import by_hand
 from orcalign.agents.networks import dense, initialise
 from orcalign.agents.parameters import Adam
 
@@ -44,18 +49,68 @@ def test_updates_agree_with_the_plain_version(agent, changes):
 @pytest.mark.parametrize("changes", [{}, {"action_penalty": 0.5}], ids=str)
 def test_gradients_by_hand_are_those_of_autograd(changes):
     settings = DrQv2Settings(hidden=24, trunk=10, layer_norm=True, learning_rate=1e-3, **changes)
-    by_hand, by_autograd = (make_agent(settings, (5,), 2, seed=3) for _ in range(2))
+    ours, by_autograd = (make_agent(settings, (5,), 2, seed=3) for _ in range(2))
     by_autograd._by_hand.can = lambda batch: False
     for number, size in enumerate((16, 16, 5, 16, 1)):
         batch, update_actor = random_batch(number, size=size), number != 1
-        assert by_hand._by_hand.can(batch.to("cpu"))
-        got, wanted = (agent.update(batch, update_actor) for agent in (by_hand, by_autograd))
+        assert ours._by_hand.can(batch.to("cpu"))
+        got, wanted = (agent.update(batch, update_actor) for agent in (ours, by_autograd))
         assert got.keys() == wanted.keys()
         for name, value in wanted.items():
             assert got[name].item() == pytest.approx(value.item(), rel=1e-4), (number, name)
     wanted = by_autograd.state()
-    for name, tensor in by_hand.state().items():
+    for name, tensor in ours.state().items():
         torch.testing.assert_close(tensor, wanted[name], rtol=1e-3, atol=3e-5, msg=name)
+
+
+def test_a_second_thread_changes_no_bit(monkeypatch):
+    """Whether it takes its half in time, never gets to it, or is not there."""
+    taken = []
+
+    class Late(Beside):
+        def both(self, here, there):
+            # Long enough for the other thread to have begun in any case.
+            super().both(lambda: (time.sleep(0.001), here()), lambda: (taken.append(threading.get_ident()), there()))
+
+    class Never(Beside):
+        def _work(self):
+            pass
+
+    def trained(both):
+        monkeypatch.setattr(by_hand, "beside", both)
+        agent = make_agent(DrQv2Settings(hidden=64, trunk=10, layer_norm=True, action_penalty=0.1), (5,), 2, seed=3)
+        for number in range(8):
+            agent.update(random_batch(number, size=32), number != 5)
+        return agent.state()
+
+    alone = trained(lambda here, there: (here(), there()))
+    for both in (lambda here, there: (there(), here()), Late().both, Never().both):
+        for name, tensor in trained(both).items():
+            assert torch.equal(tensor, alone[name]), name
+    assert set(taken) - {threading.get_ident()}
+
+
+def test_both_halves_are_done_and_errors_are_raised():
+    def fail():
+        raise ValueError("half")
+
+    helper, done = Beside(), []
+    for here, there in ((fail, lambda: done.append(1)), (lambda: done.append(1), fail)):
+        with pytest.raises(ValueError, match="half"):
+            helper.both(here, there)
+    assert done == [1, 1]
+    helper.both(lambda: done.append(2), lambda: done.append(2))
+    assert done == [1, 1, 2, 2]
+
+
+def test_torch_that_shares_out_its_products_is_left_alone(monkeypatch):
+    monkeypatch.setattr(beside, "_helper", lambda: pytest.fail("the thread was asked"))
+    monkeypatch.setattr(beside, "_cores", lambda: 2)
+    torch.set_num_threads(2)
+    beside.beside(lambda: None, lambda: None)
+    torch.set_num_threads(1)
+    monkeypatch.setattr(beside, "_cores", lambda: 1)
+    beside.beside(lambda: None, lambda: None)
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -86,9 +87,15 @@ class Adam:
         """Change the parameters so that ``loss`` falls. No other parameter's gradient is computed or kept."""
         self._apply(torch.autograd.grad(loss, self._parameters))
 
-    def apply(self, gradients: Mapping[Tensor, Tensor]) -> None:
-        """Change the parameters by gradients that somebody else computed."""
-        self._apply([gradients[parameter] for parameter in self._parameters])
+    def moments(self) -> Iterator[tuple[Tensor, Tensor, Tensor]]:
+        """Parameters, first and second moments themselves, for whoever takes the steps."""
+        return zip(self._parameters, self._means, self._squares, strict=True)
+
+    def next_step(self) -> tuple[float, float]:
+        """Count a step that somebody else takes: rate over the first moments' correction, root of the second's."""
+        self._steps += 1
+        steps = self._steps.item()
+        return self._learning_rate / (1 - 0.9**steps), math.sqrt(1 - 0.999**steps)
 
     @torch.no_grad()
     def _apply(self, gradients: tuple[Tensor, ...] | list[Tensor]) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from orcalign.agents.drqv2.cpu.by_hand import act_by_hand
+from orcalign.agents.cpu.acting import act_by_hand
 from orcalign.agents.networks import make_encoder
 from orcalign.agents.parameters import load_weights
 from orcalign.agents.registry import AgentSettings, find_agent

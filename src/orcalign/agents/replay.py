@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from orcalign.agents.batch import Batch
+from orcalign.agents.draws import returns_of, states_of
 from orcalign.checks import require, require_count
 
 BOOTSTRAPS = ("gamma^n", "gamma")
@@ -174,21 +175,20 @@ class Replay:
         if self.num_transitions == 0:
             raise ValueError("The replay is empty, so nothing can be drawn; add an episode first.")
         rows = (self._head + rng.integers(self.num_transitions, size=batch)) % self.capacity
-        left = self._left[rows]
-        steps = np.minimum(n_step, left)
-        returns = np.zeros(batch)
-        for i in range(n_step):
-            rewards = self._rewards[(rows + i) % self.capacity]
-            returns += gamma**i * np.where(i < steps, rewards, 0)
-        discounts = np.power(float(gamma), steps if bootstrap == "gamma^n" else 1)
-        ends = self._terminated[rows] & (steps == left)
-        return Batch(
-            observations=self._look(rows, np.zeros_like(steps)),
-            actions=self._actions[rows],
-            returns=returns.astype(np.float32),
-            discounts=np.where(ends, 0, discounts).astype(np.float32),
-            next_observations=self._look(rows, steps),
-        )
+        steps, (returns, discounts) = np.empty(batch, np.int64), np.empty((2, batch), np.float32)
+        powers = float(gamma) ** np.arange(n_step + 1)
+        one = bootstrap == "gamma"
+        returns_of(rows, self._rewards, self._left, self._terminated, powers, one, steps, returns, discounts)
+        return Batch(actions=self._actions[rows], returns=returns, discounts=discounts, **self._looks(rows, steps))
+
+    def _looks(self, rows: np.ndarray, steps: np.ndarray) -> dict[str, np.ndarray]:
+        """What was seen when each row's transition began, and some steps later."""
+        if self.stack > 1 or self._observations.ndim > 2 or self._observations.dtype != np.float32:
+            now, then = self._look(rows, np.zeros_like(steps)), self._look(rows, steps)
+        else:
+            now, then = np.empty((2, len(rows), self._observations.shape[1]), np.float32)
+            states_of(rows, steps, self._observations, self._finals, self._episode, self._left, now, then)
+        return {"observations": now, "next_observations": then}
 
     def _look(self, rows: np.ndarray, ahead: np.ndarray) -> np.ndarray:
         """What was seen ``ahead`` steps after each row's transition began, stacked: [B, stack*C, ...]."""

@@ -72,7 +72,9 @@ def warmup() -> None:
     """
     import numpy as np
 
-    from orcalign.agents.drqv2.cpu.kernels import layer_of_one, normalise, normalise_back
+    from orcalign.agents import Replay
+    from orcalign.agents.cpu.kernels import adam, layer_of_one, normalise, normalise_back
+    from orcalign.agents.drqv2.losses import nearby, through_tanh, towards, upwards
     from orcalign.costs import FrameCosts
     from orcalign.encoders.resize import resize
     from orcalign.envs.rendering.layers import compose, shrink
@@ -97,6 +99,15 @@ def warmup() -> None:
     normalise(layer, row, row, row, True, row[:2], layer)
     normalise_back(layer, layer, layer, row, True, row[:2], True, row, row, row)
     layer_of_one(row, np.ones((4, 4), np.float32), row, row, row, True, row)
+    adam(row, row, row, row, row, row[0], row[0], True, row[0])
+    for room in (layer, np.ones((2, 5), np.float32)[:, 1:]):
+        nearby(layer, layer, 0.3, room)
+    towards(layer, row, row, layer, layer)
+    upwards(layer, layer)
+    through_tanh(layer, layer, layer, 0.01, layer)
+    replay = Replay(2, (2,), np.float32, 1)
+    replay.add(layer[:, :2], row[:1, None], row[:1], terminated=True)
+    replay.sample(np.random.default_rng(0), 1, 1, 0.9)
     console.print(f"ready after {time.perf_counter() - start:.1f} s", highlight=False)
 
 

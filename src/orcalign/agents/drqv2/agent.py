@@ -11,7 +11,7 @@ from torch import Tensor
 from orcalign.agents.agent import Agent
 from orcalign.agents.batch import Batch
 from orcalign.agents.drqv2 import DrQv2Settings
-from orcalign.agents.drqv2.cpu.by_hand import UpdateByHand
+from orcalign.agents.drqv2.by_hand import UpdateByHand
 from orcalign.agents.networks import Actor
 from orcalign.agents.parameters import smooth
 
@@ -37,9 +37,7 @@ class DrQv2(Agent):
         """Learn from one batch: critics towards the target, the actor up the critics, the target after them."""
         tensors = batch.to(self.device)
         learn = self._by_hand if self._by_hand.can(tensors) else self._by_autograd
-        metrics = learn(tensors, update_actor)
-        smooth(self.target, self.critic, self.settings.target_smoothing)
-        return metrics
+        return learn(tensors, update_actor)
 
     def _by_autograd(self, batch: Batch[Tensor], update_actor: bool) -> dict[str, Tensor]:
         observations, actions, returns, discounts, next_observations = batch
@@ -62,6 +60,7 @@ class DrQv2(Agent):
                 actor_loss = actor_loss + self.settings.action_penalty * raw.square().mean()
             self.actor_optimiser.step(actor_loss)
             metrics["actor_loss"] = actor_loss.detach()
+        smooth(self.target, self.critic, self.settings.target_smoothing)
         return metrics
 
     def _shifted(self, observations: Tensor) -> Tensor:

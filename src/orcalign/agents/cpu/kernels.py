@@ -1,4 +1,4 @@
-"""Bias, LayerNorm and ReLU in one pass over a layer's matrix product, and the way back; and a layer for one row."""
+"""Bias, LayerNorm and ReLU in one pass over a layer's matrix product, the way back, and Adam; a layer for one row."""
 
 from __future__ import annotations
 
@@ -11,11 +11,13 @@ Array = npt.NDArray[np.float32]
 
 EPSILON = np.float32(1e-5)
 """As torch's layer_norm has it."""
+FIRST, SECOND, TINY = np.float32(1 - 0.9), np.float32(1 - 0.999), np.float32(1e-8)
+"""What Adam's moments take of a new gradient, and what keeps it from dividing by 0."""
 
 
 @reordering_kernel
 def normalise(z: Array, bias: Array, gain: Array, shift: Array, relu: bool, scale: Array, y: Array) -> None:
-    """Bias and LayerNorm, and ReLU if wanted: ``z`` [B, N] becomes what is normalised, ``y`` [B, N] the result.
+    """Bias and LayerNorm, and ReLU if wanted: ``z`` [B, N] becomes what is normalised, ``y`` [B, N...] the result.
 
     >>> z, y, one, none = np.float32([[1, 3]]), np.zeros((1, 2), "f"), np.ones(2, "f"), np.zeros(2, "f")
     >>> normalise(z, none, one, one, True, np.zeros(1, "f"), y)
@@ -57,7 +59,7 @@ def normalise_back(
     d_shift: Array,
     d_bias: Array,
 ) -> None:
-    """The way back: ``d`` [B, N] goes from the gradient of the result to that of the matrix product.
+    """The way back: ``d`` [B, N...] goes from the gradient of the result to that of the matrix product.
 
     The result is ``y``, after a ReLU or a tanh. With ``learn`` the parameters' gradients are written, too.
 
@@ -96,6 +98,38 @@ def normalise_back(
         if learn:
             for k in range(size):
                 d_bias[k] += d[r, k]
+
+
+@reordering_kernel
+def adam(
+    weight: Array,
+    gradient: Array,
+    mean: Array,
+    square: Array,
+    follower: Array,
+    rate: np.float32,
+    root: np.float32,
+    follow: bool,
+    share: np.float32,
+) -> None:
+    """A step of Adam for ``weight`` [N], and then a ``follower`` goes ``share`` of the way to it if it is to.
+
+    ``rate`` is the learning rate over the first moment's correction, ``root`` the root of the second's.
+
+    >>> weight, mean, square, follower = np.zeros((4, 1), "f")
+    >>> one = np.float32(1)
+    >>> adam(weight, np.ones(1, "f"), mean, square, follower, one, one, True, one / 2)
+    >>> [float(x[0].round(4)) for x in (weight, mean, square, follower)]
+    [-3.1623, 0.1, 0.001, -1.5811]
+    """
+    for k in range(len(weight)):
+        g = gradient[k]
+        mean[k] += FIRST * (g - mean[k])
+        square[k] += SECOND * (g * g - square[k])
+        weight[k] -= rate * mean[k] / (np.sqrt(square[k]) / root + TINY)
+    if follow:
+        for k in range(len(weight)):
+            follower[k] += share * (weight[k] - follower[k])
 
 
 @reordering_kernel

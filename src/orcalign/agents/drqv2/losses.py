@@ -1,0 +1,97 @@
+"""What is between the networks of DrQ-v2, as kernels: noise on actions, and the losses' gradients."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from orcalign.agents.cpu.kernels import Array
+from orcalign.matching.kernel import reordering_kernel
+
+
+@reordering_kernel
+def nearby(actions: Array, noise: Array, bound: float, out: Array) -> None:
+    """``actions`` [B, A] plus ``noise`` within ``bound``, within -1 to 1, into ``out``.
+
+    >>> out = np.zeros((1, 3), "f")
+    >>> nearby(np.float32([[0.5, 0.9, -1]]), np.float32([[-9, 0.25, -0.25]]), 0.25, out)
+    >>> out.tolist()
+    [[0.25, 1.0, -1.0]]
+    """
+    most, one = np.float32(bound), np.float32(1)
+    rows, size = actions.shape
+    for r in range(rows):
+        for k in range(size):
+            # Not min and max, which would make a number of what is none.
+            x = noise[r, k]
+            x = most if x > most else x
+            x = actions[r, k] + (-most if x < -most else x)
+            x = one if x > one else x
+            out[r, k] = -one if x < -one else x
+
+
+@reordering_kernel
+def towards(after: Array, returns: Array, discounts: Array, values: Array, d: Array) -> tuple[float, float]:
+    """The critics' loss and mean value; into ``d`` [2, B] the gradient of the ``values`` [2, B].
+
+    They go to the return plus what the smaller of the values ``after`` [2, B] is worth today.
+
+    >>> d = np.zeros((2, 1), "f")
+    >>> one = np.ones(1, "f")
+    >>> towards(np.float32([[3], [2]]), one, one / 2, np.float32([[1], [4]]), d)
+    (2.5, 2.5)
+    >>> d.tolist()
+    [[-1.0], [2.0]]
+    """
+    heads, rows = values.shape
+    loss, total = np.float32(0), np.float32(0)
+    for r in range(rows):
+        target = returns[r] + discounts[r] * np.minimum(after[0, r], after[1, r])
+        for k in range(heads):
+            error = values[k, r] - target
+            d[k, r] = error * np.float32(2 / (heads * rows))
+            loss += error * error
+            total += values[k, r]
+    count = np.float32(heads * rows)
+    return loss / count, total / count
+
+
+@reordering_kernel
+def upwards(values: Array, d: Array) -> float:
+    """Minus the mean of the smaller of both ``values`` [2, B], the actor's loss; its gradient into ``d`` [2, B].
+
+    >>> d = np.zeros((2, 2), "f")
+    >>> upwards(np.float32([[1, 5], [3, 4]]), d)
+    -2.5
+    >>> d.tolist()
+    [[-0.5, 0.0], [0.0, -0.5]]
+    """
+    rows = values.shape[1]
+    total, each = np.float32(0), np.float32(-1 / rows)
+    for r in range(rows):
+        total += np.minimum(values[0, r], values[1, r])
+        first = values[0, r] <= values[1, r]
+        d[0, r] = each if first else np.float32(0)
+        d[1, r] = np.float32(0) if first else each
+    return -total / np.float32(rows)
+
+
+@reordering_kernel
+def through_tanh(d_actions: Array, actions: Array, raw: Array, penalty: float, d_raw: Array) -> float:
+    """From the gradient of ``actions`` [B, A], the tanh of ``raw``, to that of ``raw``; and the penalty on it.
+
+    >>> d_raw, half = np.zeros((1, 1), "f"), np.float32([[0.5]])
+    >>> through_tanh(np.float32([[4]]), half, np.float32([[2]]), 0.25, d_raw), d_raw.tolist()
+    (1.0, [[4.0]])
+    """
+    rows, size = raw.shape
+    count = np.float32(rows * size)
+    weight = np.float32(penalty)
+    squares = np.float32(0)
+    for r in range(rows):
+        for k in range(size):
+            x = actions[r, k]
+            d_raw[r, k] = d_actions[r, k] * (np.float32(1) - x * x)
+            if weight > 0:
+                d_raw[r, k] += raw[r, k] * (np.float32(2) * weight / count)
+                squares += raw[r, k] * raw[r, k]
+    return weight * squares / count
