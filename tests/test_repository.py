@@ -194,6 +194,16 @@ def test_links_in_the_documents_lead_somewhere():
                 assert (page.parent / target).exists(), f"{page.name}: {target}"
 
 
+def test_the_page_on_fidelity_names_files_and_tests_that_are_there():
+    page = (ROOT / "docs" / "fidelity.md").read_text()
+    named = re.findall(r"`((?:src|tests)/[^`: ]+)(?:::(\w+))?`", page)
+    assert len(named) > 40
+    for path, test in named:
+        assert (ROOT / path).exists(), path
+        if test:
+            assert f"def {test}(" in (ROOT / path).read_text(), f"{path}::{test}"
+
+
 def test_documents_tell_the_version():
     from orcalign import __version__
 

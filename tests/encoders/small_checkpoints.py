@@ -20,6 +20,14 @@ def tiny_transformer(family):
     if family == "dinov2":
         config = transformers.Dinov2Config(**SMALL, image_size=56, patch_size=14, layerscale_value=0.5)
         return transformers.Dinov2Model(config).eval(), IMAGENET
+    if family == "dinov2_with_registers":
+        config = transformers.Dinov2WithRegistersConfig(
+            **SMALL, image_size=56, patch_size=14, layerscale_value=0.5, num_register_tokens=3
+        )
+        model = transformers.Dinov2WithRegistersModel(config).eval()
+        # Zero at first, when they would change hardly anything.
+        model.embeddings.register_tokens.data.normal_()
+        return model, IMAGENET
     if family == "siglip":
         config = transformers.SiglipVisionConfig(**SMALL, image_size=56, patch_size=14)
         return transformers.SiglipVisionModel(config).eval(), HALF

@@ -84,6 +84,7 @@ def test_the_paper_preset_is_the_papers():
     assert (config.collect.updates_per_step, config.collect.replay, config.steps) == (0.5, 150_000, 1_000_000)
     assert (config.reward.critic_only, str(config.reward.scale), config.reward.context) == (6000, "first", 3)
     assert (config.reward.pretrain, config.reward.keep_replay) == ("temporal_ot", False)
+    assert (str(config.reward.temperature), config.reward.direction, config.encoder.look) == ("1.0", "future", "whole")
     assert (config.evaluation.eval_every, config.evaluation.eval_episodes) == (10_000, 10)
     assert (config.encoder.encoder, config.encoder.encoder_size, config.collect.render) == (
         "resnet50",
@@ -98,6 +99,7 @@ def test_the_papers_second_column_is_sacs():
     agent, collect, evaluation = config.agent, config.collect, config.evaluation
     assert (agent.learning_rate, agent.batch, agent.gamma, agent.target_smoothing) == (1e-3, 256, 0.99, 0.005)
     assert (agent.hidden, agent.trunk, agent.n_step, config.steps) == (256, 0, 1, 2_000_000)
+    assert (collect.updates_per_step, collect.updates) == (1.0, "step")
     assert (collect.learning_starts, evaluation.eval_every, evaluation.eval_episodes) == (6000, 20_000, 8)
     assert config_of("door-close", "laptop", settings={"agent.agent": "sac"}).agent.gamma == 0.95
     given = config_of("door-close", "paper", settings={"agent.agent": "sac", "agent.gamma": 0.9})

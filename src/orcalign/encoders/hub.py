@@ -1,0 +1,106 @@
+"""Weights on a model hub: which commit and which file, and how they get here."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from orcalign.encoders.weights import OFFLINE, WeightsUnavailable
+
+
+@dataclass(frozen=True)
+class HubFile:
+    """A file in a repository of huggingface.co, at one commit: what its branches become later changes nothing here."""
+
+    repo: str
+    revision: str
+    """The commit, 40 hexadecimal digits."""
+    sha256: str = ""
+    """Of the file; empty where nobody has told it: then the commit alone says which file it is."""
+    name: str = "model.safetensors"
+
+    def __str__(self) -> str:
+        return f"hub: {self.repo} at {self.revision[:8]}"
+
+    def folder(self, *more: str) -> Path:
+        """A local folder with the file, and with others whose names match, downloaded on first use."""
+        return hub_folder(self.repo, [self.name, *more], self.revision)
+
+    def path(self) -> Path:
+        """The file, unchecked, downloaded on first use."""
+        path = self.folder() / self.name
+        if not path.is_file():
+            raise WeightsUnavailable(f"{self.repo} on huggingface.co has no {self.name} any more: {OFFLINE}.")
+        return path
+
+
+# Commits and hashes as several public projects name them that have pinned and checked the same files; from a machine
+# that reaches the hub a wrong one is refused, and nothing else is taken in its place.
+RESNET50 = HubFile(
+    "timm/resnet50.tv_in1k",
+    "78f3ecfdb38e06d9b8397f662e7ab8fee96026fa",
+    "5d061a3c593d795bfe682d9b152bafbcf550579873492def3515b46db1189888",
+)
+LIV = HubFile(
+    "jasonyma/LIV",
+    "5a29adb8f796b0f91fdd9bc284b31a1829c1eb91",
+    "0387b1ce397ffc67c03e0945ce3ecce1dc037191ea7e680a721618e6fed1bc1c",
+    "model.pt",
+)
+DINOV2 = {
+    "small": HubFile(
+        "facebook/dinov2-small",
+        "ed25f3a31f01632728cabb09d1542f84ab7b0056",
+        "ae1e99fcefd534ed978cdeb8326f08030c96e28b7a81ffcbc98a857c84d14be1",
+    ),
+    "base": HubFile("facebook/dinov2-base", "f9e44c814b77203eaa57a6bdbbd535f21ede1415"),
+    "large": HubFile(
+        "facebook/dinov2-large",
+        "47b73eefe95e8d44ec3623f8890bd894b6ea2d6c",
+        "399fba97a95f22c36834418bc69373364a99af3a1153da1c0fb31db567c92e23",
+    ),
+}
+DINOV2_REGISTERS = {
+    "small": HubFile("facebook/dinov2-with-registers-small", "0d9846e56b43a21fa46d7f3f5070f0506a5795a9"),
+    "base": HubFile(
+        "facebook/dinov2-with-registers-base",
+        "a1d738ccfa7ae170945f210395d99dde8adb1805",
+        "7a6f7b3b9fa4b8732e707476a03cd6cdce210048582f21aafb7991c17d98e362",
+    ),
+    "large": HubFile("facebook/dinov2-with-registers-large", "e4c89a4e05589de9b3e188688a303d0f3c04d0f3"),
+}
+SIGLIP = HubFile(
+    "google/siglip-base-patch16-224",
+    "7fd15f0689c79d79e38b1c2e2e2370a7bf2761ed",
+    "2c63cb7d1f2e95ba501893cbb8faeb4ea9a3af295498d35097126228659c2af8",
+)
+CLIP = HubFile("laion/CLIP-ViT-B-32-laion2B-s34B-b79K", "1a25a446712ba5ee05982a381eed697ef9b435cf")
+
+
+@contextmanager
+def hub_errors(repo: str) -> Iterator[None]:
+    """Turn whatever a model hub throws into one sentence."""
+    try:
+        yield
+    except WeightsUnavailable:
+        raise
+    except ImportError as error:
+        raise WeightsUnavailable(
+            f"The weights {repo} need the package {error.name}: run `pip install 'orcalign[hub]'`, or {OFFLINE}."
+        ) from error
+    except Exception as error:  # hub, HTTP and TLS libraries share no base class
+        raise WeightsUnavailable(
+            f"The weights {repo} cannot be downloaded from huggingface.co ({type(error).__name__}): "
+            f"check the network, give a local copy with --weights, or {OFFLINE}."
+        ) from error
+
+
+def hub_folder(repo: str, patterns: list[str], revision: str | None = None) -> Path:
+    """A local folder with the files of a model hub repository that match, downloaded on first use."""
+    with hub_errors(repo):
+        # Not hf_hub_download, which tries an unreachable host for 23 seconds before it gives up.
+        from huggingface_hub import snapshot_download
+
+        return Path(snapshot_download(repo, allow_patterns=patterns, revision=revision))
