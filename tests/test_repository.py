@@ -140,7 +140,7 @@ def commands_of(page):
     told = re.findall(r"`(orcalign [a-z][^`]*)`", re.sub(r"\n(?=\S)", " ", text))
     for line in (*shown, *told):
         words = line.split("#")[0].split()[1:]
-        command = words[:2] if words[0] == "demo" else words[:1]
+        command = words[:2] if words[0] in ("demo", "predictor") else words[:1]
         yield tuple(command), [word for word in words if word.startswith("--")]
 
 
