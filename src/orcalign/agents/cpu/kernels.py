@@ -119,7 +119,7 @@ def adam(
     >>> weight, mean, square, follower = np.zeros((4, 1), "f")
     >>> one = np.float32(1)
     >>> adam(weight, np.ones(1, "f"), mean, square, follower, one, one, True, one / 2)
-    >>> [float(x[0].round(4)) for x in (weight, mean, square, follower)]
+    >>> [round(float(x[0]), 4) for x in (weight, mean, square, follower)]
     [-3.1623, 0.1, 0.001, -1.5811]
     """
     for k in range(len(weight)):
