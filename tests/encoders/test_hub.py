@@ -8,7 +8,7 @@ import pytest
 from encoders.small_checkpoints import tiny_transformer
 
 from orcalign.encoders import ENCODERS, WeightsUnavailable, make_encoder
-from orcalign.encoders.hub import DINOV2, RESNET50, HubFile
+from orcalign.encoders.hub import CLIP, DINOV2, RESNET50, HubFile
 
 FILES = {name: entry.weights for name, entry in ENCODERS.items() if isinstance(entry.weights, HubFile)}
 
@@ -22,13 +22,13 @@ def cache(monkeypatch, tmp_path):
     return tmp_path
 
 
-def fill_cache(cache, repo, revision):
-    """A small DINOv2 that `repo` has at that commit, which is its branch main, too."""
+def fill_cache(cache, repo, revision, family="dinov2"):
+    """A small network that `repo` has at that commit, which is its branch main, too."""
     pytest.importorskip("transformers")
     folder = cache / f"models--{repo.replace('/', '--')}"
     (folder / "refs").mkdir(parents=True, exist_ok=True)
     (folder / "refs" / "main").write_text(revision)
-    tiny_transformer("dinov2")[0].save_pretrained(folder / "snapshots" / revision)
+    tiny_transformer(family)[0].save_pretrained(folder / "snapshots" / revision)
 
 
 @pytest.mark.parametrize("name", FILES)
@@ -44,16 +44,16 @@ def test_the_papers_encoder_has_a_hash():
 
 
 def test_the_pinned_commit_is_taken(cache):
-    file = DINOV2["base"]
+    file = CLIP
     assert not file.sha256
-    fill_cache(cache, file.repo, file.revision)
-    assert make_encoder("dinov2-base", size=56, engine="torch", pooled=True).dim == 32
+    fill_cache(cache, file.repo, file.revision, "clip")
+    assert make_encoder("clip-vit-base", size=56, engine="torch", pooled=True).dim == 24
 
 
 def test_another_commit_is_not(cache):
-    fill_cache(cache, DINOV2["base"].repo, "0" * 40)
+    fill_cache(cache, CLIP.repo, "0" * 40, "clip")
     with pytest.raises(WeightsUnavailable, match="cannot be downloaded"):
-        make_encoder("dinov2-base", size=56, engine="torch")
+        make_encoder("clip-vit-base", size=56, engine="torch")
 
 
 def test_another_file_under_the_pinned_commit_is_refused(cache):

@@ -9,6 +9,8 @@ import pytest
 from experiments.tiny_studies import plan_tiny, tiny_study
 
 from orcalign.costs.objects.view import SCALE
+from orcalign.encoders.packages import Package
+from orcalign.encoders.registry import find_entry
 from orcalign.envs import HELD_OUT_TASKS, PAPER_TASKS
 from orcalign.experiments import planning
 from orcalign.experiments.planning import cell_key, plan_study
@@ -26,7 +28,8 @@ ROOT = Path(__file__).parents[2]
 @pytest.mark.parametrize("name", TRAINING)
 def test_every_study_can_be_planned(name, preset):
     plan = plan_study(find_study(name), preset)
-    steps = {"laptop": 40_000 if name == "quick" else 50_000, "paper": 1_000_000}[preset]
+    laptop = {"quick": 40_000, "encoder-ranking": 20_000}.get(name, 50_000)
+    steps = {"laptop": laptop, "paper": 1_000_000}[preset]
     assert plan.cells
     for cell in plan.cells:
         assert cell.config.task == cell.values["task"]
@@ -48,6 +51,20 @@ def test_the_main_study_is_the_papers_grid():
     paper = paper_table("misaligned")
     assert set(paper.values) == {cell.config.task for cell in plan.cells}
     assert set(paper.average) <= {cell.values["recipe"] for cell in plan.cells}
+
+
+@pytest.mark.parametrize("name", ["encoders", "encoder-ranking"])
+def test_encoders_are_compared_on_the_same_frames_and_need_no_hub(name):
+    cells = plan_study(find_study(name)).cells
+    named = {cell.config.encoder.encoder for cell in cells}
+    assert {"resnet50-keras", "efficientnet-lite0"} <= named
+    assert all(isinstance(find_entry(one).weights, Package) for one in named)
+    assert {(cell.config.encoder.encoder_size, cell.config.encoder.weights) for cell in cells} == {(128, None)}
+    if name == "encoders":
+        assert named >= {"resnet18", "efficientnet-lite0-mid", "xfeat"}
+        paper = paper_table("encoders")
+        theirs = {cell.config.encoder.encoder for cell in plan_study(find_study(name), "paper").cells}
+        assert theirs == set(paper.average) == {"resnet50", "liv", "dinov2-large"}
 
 
 def test_the_quick_study_begins_with_our_own_recipe():

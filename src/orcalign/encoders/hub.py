@@ -36,8 +36,8 @@ class HubFile:
         return path
 
 
-# Commits and hashes as several public projects name them that have pinned and checked the same files; from a machine
-# that reaches the hub a wrong one is refused, and nothing else is taken in its place.
+# Commits and hashes are those by which other public projects pin the same files; none was downloaded where this was
+# written. A wrong one is refused by the hub or by the hash, and nothing else is taken in its place.
 RESNET50 = HubFile(
     "timm/resnet50.tv_in1k",
     "78f3ecfdb38e06d9b8397f662e7ab8fee96026fa",
@@ -55,7 +55,11 @@ DINOV2 = {
         "ed25f3a31f01632728cabb09d1542f84ab7b0056",
         "ae1e99fcefd534ed978cdeb8326f08030c96e28b7a81ffcbc98a857c84d14be1",
     ),
-    "base": HubFile("facebook/dinov2-base", "f9e44c814b77203eaa57a6bdbbd535f21ede1415"),
+    "base": HubFile(
+        "facebook/dinov2-base",
+        "f9e44c814b77203eaa57a6bdbbd535f21ede1415",
+        "d73036b56966966d07975d696bde331762f37297e2f095de8cea0040c3aa0841",
+    ),
     "large": HubFile(
         "facebook/dinov2-large",
         "47b73eefe95e8d44ec3623f8890bd894b6ea2d6c",
@@ -69,7 +73,11 @@ DINOV2_REGISTERS = {
         "a1d738ccfa7ae170945f210395d99dde8adb1805",
         "7a6f7b3b9fa4b8732e707476a03cd6cdce210048582f21aafb7991c17d98e362",
     ),
-    "large": HubFile("facebook/dinov2-with-registers-large", "e4c89a4e05589de9b3e188688a303d0f3c04d0f3"),
+    "large": HubFile(
+        "facebook/dinov2-with-registers-large",
+        "e4c89a4e05589de9b3e188688a303d0f3c04d0f3",
+        "edccedab2c4e164e80833096de89a32a6e8d7365870499a066a61dbc8894b42b",
+    ),
 }
 SIGLIP = HubFile(
     "google/siglip-base-patch16-224",
