@@ -16,7 +16,20 @@ def commands(words: Sequence[str] = ()) -> dict[str, Callable[..., None]]:
     >>> sorted(commands())[:2]
     ['check', 'demo import']
     """
-    from orcalign.cli import demo, doctor, evaluate, figure, lists, report, score, sweep, table, train, weights
+    from orcalign.cli import (
+        demo,
+        doctor,
+        entities,
+        evaluate,
+        figure,
+        lists,
+        report,
+        score,
+        sweep,
+        table,
+        train,
+        weights,
+    )
 
     return {
         "score": score.score,
@@ -36,6 +49,7 @@ def commands(words: Sequence[str] = ()) -> dict[str, Callable[..., None]]:
         "demo info": demo.info,
         "demo lint": demo.lint,
         "tasks": lists.tasks,
+        "entities": entities.entities,
         "matchers": lists.matchers,
         "recipes": lists.recipes,
         "weights list": weights.list_,
