@@ -63,7 +63,7 @@ def test_an_id_of_a_package_says_how_to_import_it(name, said):
 def test_success_goes_by_one_name():
     env = make("gymnasium_robotics:FetchReach-v4", render=None)
     observation, _ = env.reset(seed=0)
-    layout = env.get_wrapper_attr("layout")
+    layout = env.get_wrapper_attr("observation_layout")
     assert env.step(np.zeros(4, np.float32))[4]["success"] is False
     for _ in range(30):
         way = observation[layout["desired_goal"]] - observation[layout["achieved_goal"]]

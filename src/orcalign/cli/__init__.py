@@ -19,6 +19,7 @@ def commands(words: Sequence[str] = ()) -> dict[str, Callable[..., None]]:
     from orcalign.cli import (
         demo,
         doctor,
+        entities,
         evaluate,
         figure,
         lists,
@@ -51,6 +52,7 @@ def commands(words: Sequence[str] = ()) -> dict[str, Callable[..., None]]:
         "predictor data": predictor.data,
         "predictor train": predictor.train,
         "tasks": lists.tasks,
+        "entities": entities.entities,
         "matchers": lists.matchers,
         "recipes": lists.recipes,
         "weights list": weights.list_,

@@ -1,5 +1,8 @@
 from .demo_making import make_demo as make_demo
 from .demo_making import make_demos as make_demos
+from .entities import entities_of as entities_of
+from .entities import everything as everything
+from .entities_guess import guess_entities as guess_entities
 from .expert_returns import expert_return as expert_return
 from .expert_returns import measure_expert_returns as measure_expert_returns
 from .experts import Episode as Episode
@@ -25,3 +28,4 @@ from .wrappers import Frames as Frames
 from .wrappers import StackedPixels as StackedPixels
 from .wrappers import StepReward as StepReward
 from .wrappers import TimeFraction as TimeFraction
+from .wrappers import Turned as Turned

@@ -45,7 +45,7 @@ def test_the_order_is_that_of_the_names(keys, still):
     env.step(still)
     row, *_ = env.step(still)
     assert row.tolist() == [0.5, 1.0, 2.0, 2.0, 4.0]
-    assert env.layout == {"a/b/c": slice(0, 1), "a/y": slice(1, 2), "m": slice(2, 3), "z": slice(3, 5)}
+    assert env.observation_layout == {"a/b/c": slice(0, 1), "a/y": slice(1, 2), "m": slice(2, 3), "z": slice(3, 5)}
     assert row.dtype == np.float64, "whole numbers of 64 bits fit into no smaller float"
     assert env.observation_space.contains(row)
     assert env.observation_space.high.tolist() == [9, 9, 99, 1000, 1000]

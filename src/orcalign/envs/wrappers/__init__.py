@@ -4,5 +4,6 @@ from orcalign.envs.wrappers.flat import Flat
 from orcalign.envs.wrappers.frames import Frames, StackedPixels
 from orcalign.envs.wrappers.rewards import EpisodeReward, StepReward
 from orcalign.envs.wrappers.steps import ActionRepeat, TimeFraction
+from orcalign.envs.wrappers.turned import Turned
 
-__all__ = ["ActionRepeat", "EpisodeReward", "Flat", "Frames", "StackedPixels", "StepReward", "TimeFraction"]
+__all__ = ["ActionRepeat", "EpisodeReward", "Flat", "Frames", "StackedPixels", "StepReward", "TimeFraction", "Turned"]

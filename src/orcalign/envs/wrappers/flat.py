@@ -52,13 +52,13 @@ def _boxes(space: Dict) -> dict[tuple[str, ...], Box] | None:
 
 @final
 class Flat(gymnasium.ObservationWrapper[Any, Any, Any]):
-    """A Dict observation as one row [D] of floats; `layout` says which slice of it is which part.
+    """A Dict observation as one row [D] of floats; `observation_layout` says which slice of it is which part.
 
     >>> from orcalign.envs.nav2d.env import Nav2D
     >>> env = gymnasium.wrappers.TransformObservation(
     ...     Nav2D(), lambda seen: {"place": seen[:2], "done": seen[2:]},
     ...     Dict({"place": Box(0, 1, (2,)), "done": Box(0, 1, (1,))}))
-    >>> Flat(env).layout, Flat(env).reset(seed=0)[0].shape
+    >>> Flat(env).observation_layout, Flat(env).reset(seed=0)[0].shape
     ({'done': slice(0, 1, None), 'place': slice(1, 3, None)}, (3,))
     """
 
@@ -70,7 +70,7 @@ class Flat(gymnasium.ObservationWrapper[Any, Any, Any]):
                 f"observations are {space}; only a Dict of Boxes of at most one dimension can be flattened."
             )
         super().__init__(env)
-        self.layout = layout
+        self.observation_layout = layout
         self._keys = tuple(boxes)
         kind: Any = np.result_type(np.float32, *(box.dtype for box in boxes.values())).type
         low, high = (
