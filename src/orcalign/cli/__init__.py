@@ -18,6 +18,7 @@ def commands(words: Sequence[str] = ()) -> dict[str, Callable[..., None]]:
     """
     from orcalign.cli import (
         demo,
+        demo_look,
         doctor,
         entities,
         evaluate,
@@ -49,6 +50,7 @@ def commands(words: Sequence[str] = ()) -> dict[str, Callable[..., None]]:
         "demo warp": demo.warp,
         "demo info": demo.info,
         "demo lint": demo.lint,
+        "demo look": demo_look.look,
         "predictor data": predictor.data,
         "predictor train": predictor.train,
         "tasks": lists.tasks,

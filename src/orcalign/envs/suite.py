@@ -103,6 +103,13 @@ class Suite(abc.ABC):
         """What of an observation is where; None if that is not known of its tasks."""
         return None
 
+    def projection(self, spec: TaskSpec) -> npt.NDArray[np.float64] | None:
+        """[3, n+1] Where in its pictures a place of n centimetres is, as `entities` reads it, with a 1 behind it.
+
+        (x, y, 1) times a depth, x from the left and y from the top as shares of the picture; None if that is not known.
+        """
+        return None
+
     def pose(
         self, spec: TaskSpec, seed: int = 0, render: str = "fast", size: int | None = None, first: int = 0
     ) -> Iterator[Posed]:

@@ -98,3 +98,5 @@ class Explanation(NamedTuple):
 
     match: VideoMatch
     story: Story
+    wanted: IntArray | None = None
+    """[T] The demo frame that the policy goes for after each step, where the reward tells it one."""

@@ -6,6 +6,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from functools import cache, cached_property
 from typing import TYPE_CHECKING, final
 
+import numpy as np
+import numpy.typing as npt
+
 from orcalign.envs.suite import Env, Suite
 from orcalign.envs.tasks import Difficulty, TaskSpec
 from orcalign.video import PAPER_KEEP_LISTS
@@ -135,6 +138,17 @@ class Metaworld(Suite):
         renderer = self.renderer(env, spec, render, size)
         assert renderer is not None, "Meta-world is a MuJoCo scene"
         return pose_layouts(env, renderer, seed, first, spec.time)
+
+    def projection(self, spec: TaskSpec) -> npt.NDArray[np.float64] | None:
+        """By the task's camera."""
+        from orcalign.envs.metaworld.env import MetaworldEnv
+        from orcalign.envs.rendering.projection import camera_projection
+
+        if spec.camera is None:
+            return None
+        env = MetaworldEnv(spec)
+        found = camera_projection(env.model, env.data, spec.camera, flip=spec.camera in self.upside_down)
+        return found @ np.diag([0.01, 0.01, 0.01, 1.0])
 
     def expert(self, spec: TaskSpec, env: Env) -> Expert:
         """Meta-world's own script."""

@@ -6,6 +6,9 @@ from collections.abc import Iterator, Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, final
 
+import numpy as np
+import numpy.typing as npt
+
 from orcalign.envs.gymnasium import make_registered
 from orcalign.envs.suite import Env, Suite
 from orcalign.envs.tasks import TaskSpec
@@ -90,3 +93,10 @@ class Nav2DSuite(Suite):
         from orcalign.costs.predicted.entities import Entities
 
         return Entities(hand=(0, 1), unit=MAP_WIDTH)
+
+    def projection(self, spec: TaskSpec) -> npt.NDArray[np.float64]:
+        """The map from above, a margin of half a cell about it, y upwards."""
+        env, _ = self.build(spec, False, None)
+        world: Any = env.unwrapped
+        margin, width = 0.5 / world.cells, (world.cells - 1) / world.cells / MAP_WIDTH
+        return np.array([[width, 0.0, margin], [0.0, -width, 1 - margin], [0.0, 0.0, 1.0]])

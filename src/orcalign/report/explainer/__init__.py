@@ -47,6 +47,8 @@ class PageAttempt(PageClip):
     cost: FloatArray
     """[T, J] Distance of learner frame t to demo frame j."""
     results: Mapping[str, PageResult]
+    wanted: npt.NDArray[np.int64] | None = None
+    """[T] The demo frame that the learner goes for, where it is told one."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -125,6 +127,7 @@ def _attempt(attempt: PageAttempt, clip_bytes: int) -> dict[str, Any]:
         # The cost is read off cell by cell, the assignment only seen as a colour.
         "cost": embed_matrix(attempt.cost, bits=16),
         "results": [_result(matcher, result, attempt) for matcher, result in attempt.results.items()],
+        "wanted": None if attempt.wanted is None else attempt.wanted.tolist(),
     }
 
 

@@ -70,4 +70,9 @@ $("attempt").append(...attempts.map((each, k) => make("option", each.clip.name, 
 fillScores($("scores").tBodies[0], attempts, choose);
 fillSettings($("settings"), report.settings);
 redraws.push(show);
+if (attempts.every((each) => each.wanted)) {
+  $("wanted").hidden = false;
+  $("wanted").querySelector("input").checked = true;
+  state.follow = "wanted";
+}
 choose(0, 0);

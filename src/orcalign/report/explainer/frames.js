@@ -43,6 +43,7 @@ class Clip {
       }
       canvas.getContext("2d").drawImage(image, 0, 0);
       canvas.dataset.frame = frame;
+      canvas.dispatchEvent(new CustomEvent("drawn", { detail: frame })); // others may draw over it
     });
   }
 

@@ -17,6 +17,9 @@ function demoFrame() {
     const last = attempt().clip.last();
     return last ? Math.round((state.t / last) * demo.last()) : 0;
   }
+  if (state.follow === "wanted") {
+    return attempt().wanted[state.t];
+  }
   return result().followed[state.t];
 }
 
@@ -37,6 +40,7 @@ function show() {
   costMap.draw(t, j, state.cell);
   assignmentMap.draw(t, j, state.cell);
   markSpans($("spans"), t);
+  document.dispatchEvent(new CustomEvent("moment", { detail: { a: state.a, t, j } })); // for other parts of the page
 }
 
 function go(t) {

@@ -28,6 +28,12 @@ def charts(run: RunRecords) -> list[dict[str, Any]]:
             series_of("at the last step", "line", "accent", _points(run.evaluations, "success_rate")),
         ),
         _following(run),
+        _eye(run),
+        chart_of(
+            "Demo frames in which the eye is believed",
+            "share of the frames in which what it says of the objects counts",
+            series_of("believed", "line", "accent", _thinned(*_steps_of(run.episodes, "believed"))),
+        ),
         _training(run.episodes, "reward", "Reward of training episodes", "summed, before it is scaled"),
         _training(run.episodes, "critic_loss", "Critic loss", "how wrong the value estimates are"),
         _training(run.episodes, "actor_loss", "Actor loss", "falls as the expected reward rises"),
@@ -98,6 +104,28 @@ def _following(run: RunRecords) -> dict[str, Any]:
     )
     highest = max((value for one in chart["series"] for _, value in one["points"]), default=0.0)
     return {**chart, "low": 0.0, "high": min(1.0, 1.05 * highest) or 1.0}
+
+
+def _eye(run: RunRecords) -> dict[str, Any]:
+    """Errors are 0 as long as there is no eye."""
+    chart = chart_of(
+        "How far off the eye is, in cm",
+        "on frames that it has not learned from",
+        *(
+            series_of(text, kind, colour, [point for point in _thinned(*_steps_of(run.episodes, name)) if point[1]])
+            for name, text, kind, colour in (
+                ("eye_error", "the eye's error", "line", "accent"),
+                ("floor", "what counts as reached", "dashed", "stall"),
+            )
+        ),
+    )
+    set_range(chart, low=0.0, high=1.0)
+    return chart
+
+
+def _steps_of(episodes: Sequence[Record], name: str) -> tuple[list[float], npt.NDArray[np.float64]]:
+    values = [np.nan if value is None else value for value in numbers(episodes, name)]
+    return [float(record["step"]) for record in episodes], np.array(values, np.float64)
 
 
 def _training(episodes: Sequence[Record], name: str, title: str, note: str) -> dict[str, Any]:

@@ -14,6 +14,7 @@ from orcalign.report.explainer import PageAttempt, PageClip, PageData, PageResul
 from orcalign.report.explainer.document import PagePart
 from orcalign.report.explainer.embedding import MOST, embed_frames, image_tags
 from orcalign.report.plots import moments
+from orcalign.report.training_run.eye import eye_part
 from orcalign.report.training_run.reading import RunRecords
 from orcalign.rewards import Evidence, Reward
 from orcalign.rewards.explanation import Explanation
@@ -52,13 +53,16 @@ def behaviour(run: RunRecords) -> tuple[list[PagePart], tuple[str, ...]]:
     """What the policy does, with the rewards that the run pays for it; and what could not be shown."""
     episodes, problems = shown_episodes(run)
     if not episodes:
-        return [], problems
+        seen, unseen = eye_part(run)
+        return seen, (*problems, *unseen)
     try:
         reward = run_reward(run.folder)
         told = [reward.explain(episode.evidence) for episode in episodes]
         known = [one for one in told if one is not None]
         if len(known) == len(told):
-            where, parts = ", beside the video", beside_demo(reward, episodes, known)
+            seen, unseen = eye_part(run, [episode.evidence for episode in episodes], explained=True)
+            where, parts = ", beside the video", [*seen, *beside_demo(reward, episodes, known)]
+            problems = (*problems, *unseen)
         else:
             where, parts = "", [alone(reward, episode) for episode in episodes]
     except (ValueError, KeyError) as error:
@@ -117,7 +121,8 @@ def beside_demo(reward: Reward, episodes: Sequence[ShownEpisode], told: Sequence
         if attempts and used > MATRIX_BYTES:
             break
         result = PageResult(match.reward, match.matches[k].assignment, match.total, one.story)
-        attempts.append(PageAttempt(episode.name, episode.frames, episode.fps, cost, {reward.name: result}))
+        results = {reward.name: result}
+        attempts.append(PageAttempt(episode.name, episode.frames, episode.fps, cost, results, one.wanted))
     demo = demos[k]
     name = Path(demo.source).name if len(demos) == 1 else f"demo {k} ({Path(demo.source).name})"
     clip_bytes = int((PAGE_BYTES - min(used, MATRIX_BYTES)) * 3 / 4 / (1 + len(attempts)))

@@ -8,6 +8,7 @@ from typing import Any
 from orcalign.matching import MATCHERS
 from orcalign.report.explainer.document import safe
 from orcalign.report.training_run.reading import PARTS, Record, RunRecords, kept_best, number, section, spent
+from orcalign.training.follow_config import FOLLOW
 from orcalign.video import Demo
 
 NOTHING = "\N{EN DASH}"
@@ -51,7 +52,12 @@ def videos(demos: Sequence[Demo]) -> str:
 
 def follows_video(run: RunRecords) -> bool:
     """Whether the reward is one from a video; another one may look at anything."""
-    return bool(section(run.config, "reward").get("reward", "video") == "video")
+    return bool(section(run.config, "reward").get("reward", "video") == "video") or follows_places(run)
+
+
+def follows_places(run: RunRecords) -> bool:
+    """Whether the video is followed by where things are, as an eye reads it."""
+    return bool(section(run.config, "reward").get("reward") == FOLLOW)
 
 
 def duration(seconds: float) -> str:
@@ -161,6 +167,8 @@ def _beginning(run: RunRecords, demos: Sequence[Demo]) -> str:
     if not follows_video(run):
         return f"The agent was to learn {task_name(run)}. It was rewarded by {reward['reward']}; {blind}"
     text = f"The agent was to learn {task_name(run)} from {videos(demos)}."
+    if follows_places(run):
+        return f"{text} It was rewarded for bringing things where the eye sees them in the video; {blind}"
     if reward.get("matcher") in MATCHERS:
         first = f"{reward['pretrain']} and then " if reward.get("pretrain") else ""
         text += f" It was rewarded for following the video, as by {first}{reward['matcher']}; {blind}"

@@ -15,7 +15,7 @@ from orcalign.rewards.base import Array, Evidence, Moment, Need, Reward, Rollout
 from orcalign.rewards.explanation import Explanation, VideoMatch
 from orcalign.rewards.follow.guiding import Guiding
 from orcalign.rewards.follow.settings import FollowSettings
-from orcalign.rewards.follow.sight import Sight
+from orcalign.rewards.follow.sight import Sight, frontier
 from orcalign.rewards.follow.stream import FollowStream
 from orcalign.rewards.story import tell
 
@@ -145,7 +145,8 @@ class FollowReward(Reward):
         cost, match = self.guiding.match(self._values(evidence))
         own = {name: self.guiding.matching[name] for name in ("temperature", "floor")}
         story = tell(cost, orca(cost, **own), self.guiding.between)
-        return Explanation(VideoMatch(match.reward, (match,), (cost,), (cost,), None), story)
+        explained = VideoMatch(match.reward, (match,), (cost,), (cost,), None)
+        return Explanation(explained, story, frontier(match.assignment))
 
     def state(self) -> State:
         """The described demo, so that nobody needs an eye to pay or to act; and the eye, if it learns."""
