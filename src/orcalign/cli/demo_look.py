@@ -28,7 +28,7 @@ def look(video: Video, /, eye: Path, out: Path | None = None, overwrite: bool = 
         overwrite: Replace an mp4 that is already there.
     """
     from orcalign.files import require_writable
-    from orcalign.report.seen import write_film, verdict
+    from orcalign.report.seen import verdict, write_film
     from orcalign.video import load_demo
 
     path = Path("look.mp4") if out is None else out
