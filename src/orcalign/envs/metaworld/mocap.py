@@ -106,7 +106,8 @@ class Stage:
     def fingertips(self) -> Vector:
         """[3] The middle between them."""
         ends = [self.data.site(name).xpos for name in ("leftEndEffector", "rightEndEffector")]
-        return np.mean(ends, axis=0)
+        middle: Vector = np.mean(ends, axis=0)
+        return middle
 
     def point_on(self, joint: int, rng: np.random.Generator) -> Vector:
         """[3] A random point of a free thing: of the box around one of its shapes."""

@@ -23,6 +23,10 @@ MARGIN = 0.12
 """Metres about start, goal and hand in which a layout's scenes are."""
 FALL = 18
 """Most simulation steps of 12.5 ms for which things fall: a quarter of a metre."""
+HEIGHTS = ((-0.04, 0.02), (0.02, 0.05), (0.02, 0.1))
+"""Ranges of the hand's height over what it is near; a third of the time each."""
+HINGE_BEYOND, SLIDE_BEYOND = 1.0, 0.3
+"""How far beyond either limit a joint is put at most, in units of its range."""
 HOLDS = 0.15
 """Metres between hand and object within which it may still be held."""
 
@@ -42,16 +46,15 @@ class Kind:
     moved_on: int
     """How often things are put elsewhere while the hand stays."""
     taken: float
-    """Share of scenes in which a thing that lies about is then taken."""
+    """Share of scenes in which the hand then takes a thing that lies about, or goes along with what is guided."""
     carried: tuple[int, int]
-    """Fewest and most places to which it is carried."""
+    """Fewest and most places to which it goes with it."""
 
 
 GENERAL = Kind(0.4, 0.15, 0.07, as_left=0.35, moved_on=2, taken=0.75, carried=(0, 3))
 HELD = Kind(0.6, 0.08, 0.07, as_left=0.9, moved_on=1, taken=1.0, carried=(2, 6))
-LYING_SCENES, GUIDED_SCENES = (GENERAL, HELD, GENERAL), (GENERAL, HELD, GENERAL, HELD, GENERAL)
-"""Of one layout, where things lie about and where there are hinges and slides alone. A held scene of a thing has more
-frames than a general one, so that there are about as many of either."""
+SCENES = (GENERAL, HELD, GENERAL)
+"""Of one layout; a held scene has more frames than a general one, so that there are about as many of either."""
 
 
 @final
@@ -77,7 +80,7 @@ class Layout:
     def frames(self) -> Iterator[Posed]:
         """The layout as it is reset, then its scenes, as long as nothing explodes."""
         yield self._shown(self._reset, rest=True)
-        for kind in LYING_SCENES if self._stage.free else GUIDED_SCENES:
+        for kind in SCENES:
             for observation in self._scene(kind):
                 if not self._stage.sane(observation):
                     break
@@ -105,8 +108,8 @@ class Layout:
             elif rng.random() < 0.5:
                 stage.wait(grip, 1)  # contacts push things apart, and limits push them back
             yield stage.env.observe()
-        if self._nearest is not None and rng.random() < kind.taken:
-            yield from self._carry(self._nearest, kind)
+        if rng.random() < kind.taken:
+            yield from self._guide(kind, grip) if self._nearest is None else self._carry(self._nearest, kind)
 
     def _carry(self, joint: int, kind: Kind) -> Iterator[Vector]:
         """A thing between the fingers, then with the hand elsewhere, at times let go."""
@@ -122,7 +125,7 @@ class Layout:
         stage.wait(CLOSED, 6)
         observation = stage.env.observe()
         yield observation
-        for _ in range(int(rng.integers(kind.carried[0], kind.carried[1] + 1))):
+        for _ in range(self._times(kind)):
             offset = stage.data.mocap_pos[0] - observation[4:7]
             stage.lead(self._on_the_way(offset), CLOSED, 9)
             observation = stage.env.observe()
@@ -133,40 +136,65 @@ class Layout:
             stage.wait(OPEN, int(rng.integers(1, 8)))
             yield stage.env.observe()
 
+    def _guide(self, kind: Kind, grip: float) -> Iterator[Vector]:
+        """Hinges and slides elsewhere, and the hand gone along, as if it had pushed or pulled them."""
+        stage, rng = self._stage, self._rng
+        for _ in range(self._times(kind)):
+            thing, place = stage.env.observe()[4:7], stage.data.mocap_pos[0].copy()
+            guided = {joint: self._guided(joint) for joint in stage.guided}
+            stage.put(guided)
+            moved = stage.env.observe()[4:7]
+            along = place + moved - thing
+            near = np.linalg.norm(place - thing) < HOLDS
+            stage.lead(self._blurred(along, 0.01) if near else self._about(moved), grip, 9)
+            if rng.random() < 0.5:  # what its limit has pushed back, a hand would have held there
+                stage.put(guided)
+            yield stage.env.observe()
+
+    def _times(self, kind: Kind) -> int:
+        return int(self._rng.integers(kind.carried[0], kind.carried[1] + 1))
+
     def _on_the_way(self, offset: Vector) -> Vector:
         """Where the hand is to be for the object to be about the goal, or on its way there, or anywhere."""
         rng, kind = self._rng, self._rng.random()
         if kind < 0.4:
-            return self._goal + offset + rng.normal(size=3) * 0.05 + 0.05 * rng.random() * UP
+            return self._blurred(self._goal + offset + 0.05 * rng.random() * UP, 0.05)
         if kind < 0.75:
             way = self._start + rng.random() * (self._goal - self._start) + 0.2 * rng.random() * UP
-            return way + offset + rng.normal(size=3) * 0.05
-        return rng.uniform(self._low, self._high)
+            return self._blurred(way + offset, 0.05)
+        return self._anywhere()
 
     def _target(self, kind: Kind, observation: Vector) -> Vector:
         """Where the hand goes."""
-        rng, drawn = self._rng, self._rng.random()
+        drawn = self._rng.random()
         if drawn < kind.to_object:
-            near = observation[4:7]
-        elif drawn < kind.to_object + kind.to_goal:
-            near = self._goal
-        elif self._second and drawn < kind.to_object + kind.to_goal + kind.to_second:
-            near = observation[11:14]
-        else:
-            return rng.uniform(self._low - 0.03, self._high + 0.05)
-        above = 0.02 + rng.choice([0.0, 0.03, 0.08]) * rng.random()
-        return near + rng.normal(size=3) * rng.choice([0.02, 0.05]) + above * UP
+            return self._about(observation[4:7])
+        if drawn < kind.to_object + kind.to_goal:
+            return self._about(self._goal)
+        if self._second and drawn < kind.to_object + kind.to_goal + kind.to_second:
+            return self._about(observation[11:14])
+        return self._anywhere(0.05)
+
+    def _about(self, place: Vector) -> Vector:
+        """A place for the hand near something: mostly above it, at times below."""
+        low, high = HEIGHTS[self._rng.integers(len(HEIGHTS))]
+        return self._blurred(place + self._rng.uniform(low, high) * UP, float(self._rng.choice([0.02, 0.05])))
+
+    def _blurred(self, place: Vector, spread: float) -> Vector:
+        blurred: Vector = place + self._rng.normal(size=3) * spread
+        return blurred
+
+    def _anywhere(self, margin: float = 0.0) -> Vector:
+        place: Vector = self._rng.uniform(self._low - margin, self._high + margin)
+        return place
 
     def _guided(self, joint: int) -> float:
         """A place of a hinge or slide. Its limits are soft: a hand pushes it beyond, a lever far beyond."""
         rng, (low, high) = self._rng, self._stage.range(joint)
         if rng.random() < 0.15:
             return float(self._first[joint][0])
-        width = high - low
-        if self._stage.is_hinge(joint):
-            low, high = low - width * (rng.random() < 0.6), high + 0.3 * width * (rng.random() < 0.2)
-        else:
-            low, high = low - 0.1 * width * (rng.random() < 0.3), high + 0.1 * width * (rng.random() < 0.3)
+        beyond = (high - low) * (HINGE_BEYOND if self._stage.is_hinge(joint) else SLIDE_BEYOND)
+        low, high = low - beyond * (rng.random() < 0.4), high + beyond * (rng.random() < 0.4)
         return float(rng.uniform(low, high) if rng.random() < 0.8 else rng.choice([low, high]))
 
     def _lying(self, joint: int, hand: Vector) -> Vector:
@@ -176,17 +204,17 @@ class Layout:
     def _place(self, first: Vector, hand: Vector) -> Vector:
         rng, kind = self._rng, self._rng.random()
         if kind < 0.4:  # about where it starts, on its ground
-            return first + np.append(rng.normal(size=2) * 0.05, 0.0)
+            return np.append(self._blurred(first, 0.05)[:2], first[2])
         if kind < 0.55:  # anywhere on its ground
             return np.append(rng.uniform(self._low[:2], self._high[:2]), first[2])
         if kind < 0.65:  # on the way to the goal
-            way = first + rng.uniform(0, 1.1) * (self._goal - first) + rng.normal(size=3) * 0.04
+            way = self._blurred(first + rng.uniform(0, 1.1) * (self._goal - first), 0.04)
             return np.append(way[:2], first[2])
         if kind < 0.8:
-            return self._goal + rng.normal(size=3) * 0.03
+            return self._blurred(self._goal, 0.03)
         if kind < 0.9:
-            return hand + rng.normal(size=3) * 0.05
-        return rng.uniform(self._low, self._high)
+            return self._blurred(hand, 0.05)
+        return self._anywhere()
 
     def _tilted(self, joint: int) -> Vector:
         """[4] As it lies after a reset, or turned about the vertical, or about any axis."""

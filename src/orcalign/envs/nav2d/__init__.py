@@ -80,7 +80,8 @@ class Nav2DSuite(Suite):
         from orcalign.envs.nav2d.posing import pose_places
 
         env, _ = self.build(spec, True, size)
-        return pose_places(with_frames(env, spec, render, size).unwrapped, seed, first, spec.time)
+        world: Any = with_frames(env, spec, render, size).unwrapped
+        return pose_places(world, seed, first, spec.time)
 
     def expert(self, spec: TaskSpec, env: Env) -> Expert:
         """To one subgoal after the other."""
