@@ -52,7 +52,7 @@ def towards(after: Array, returns: Array, discounts: Array, values: Array, d: Ar
             loss += error * error
             total += values[k, r]
     count = np.float32(heads * rows)
-    return loss / count, total / count
+    return float(loss / count), float(total / count)
 
 
 @reordering_kernel
@@ -72,7 +72,7 @@ def upwards(values: Array, d: Array) -> float:
         first = values[0, r] <= values[1, r]
         d[0, r] = each if first else np.float32(0)
         d[1, r] = np.float32(0) if first else each
-    return -total / np.float32(rows)
+    return float(-total / np.float32(rows))
 
 
 @reordering_kernel
@@ -94,4 +94,4 @@ def through_tanh(d_actions: Array, actions: Array, raw: Array, penalty: float, d
             if weight > 0:
                 d_raw[r, k] += raw[r, k] * (np.float32(2) * weight / count)
                 squares += raw[r, k] * raw[r, k]
-    return weight * squares / count
+    return float(weight * squares / count)
