@@ -43,9 +43,10 @@ def test_it_learns_to_a_few_percent_of_the_range(learned):
     hand, thing, goal = np.median(off, axis=0)
     assert max(hand, thing) < 4  # of the 70 cm over which they move
     assert goal == pytest.approx(0, abs=1e-6)
-    # What it expects of itself and what it says of the frames held out are right within a factor.
+    # What it expects of itself and what it says of the frames held out are right within a factor, though it was
+    # fitted to so few frames that it knows them by heart.
     for k, name in enumerate(PARTS[:2]):
-        assert 0.4 < np.median(seen.scales[:, k]) / off[:, k].mean() < 2.5
+        assert 0.5 < seen.scales[:, k].mean() / off[:, k].mean() < 2.5
         assert 0.3 < eye.errors[name][0] / np.median(off[:, k]) < 3
     assert list(eye.errors) == [*PARTS, "hand - object 1"]
     assert eye.error == eye.errors["hand - object 1"][0]
@@ -62,7 +63,7 @@ def test_a_film_is_described(learned):
     truth = TABLE.read(states)
     assert (len(demo), demo.error, demo.believed.all()) == (20, eye.error, True)
     np.testing.assert_allclose(demo.start[:4], [50, 80, 40, 60], atol=6)  # the hand's is where episodes begin
-    np.testing.assert_array_equal(demo.values[:5, 2:4], np.tile(demo.start[2:4], (5, 1)))
+    np.testing.assert_array_equal(demo.values[:3, 2:4], np.tile(demo.start[2:4], (3, 1)))
     assert np.median(np.linalg.norm(demo.values[:, 2:4] - truth[:, 2:4], axis=1)) < 5
     assert np.median(np.linalg.norm(demo.values[:, :2] - truth[:, :2], axis=1)) < 5
 
@@ -118,10 +119,17 @@ def test_it_goes_on_from_what_it_knows_and_follows_what_moves_from_then_on(learn
     values = values.copy()
     values[:, 4:] = values[:, :2] + 10
     done = []
-    eye.fit(features, values, updates=60, recent=0.5, progress=lambda now, total: done.append((now, total)))
-    assert done[-1] == (60, 60)
+    eye.fit(
+        features,
+        values,
+        updates=120,
+        learning_rate=2e-3,
+        recent=0.5,
+        progress=lambda now, total: done.append((now, total)),
+    )
+    assert done[-1] == (120, 120)
     assert eye.about["still"] == []
-    assert eye.errors["goal"][0] < 10
+    assert eye.errors["goal"][0] < 8
     assert eye.errors["object 1"][0] < 8
 
 

@@ -43,6 +43,8 @@ def test_weighted_median(values, weights, expected):
         ([0, 1, 2, 3, 4, 5, 6, 7], 0.1, 3),  # the middle of the first four is 1, and 3 and 4 are off it
         ([0, 10, 20], 0.5, 1),
         ([0, 4, 8, 12, 16], 10.0, 5),  # all within what is not known
+        ([4, 0, 0, 0.5, 10, 20], 0.5, 4),  # the first frame is the outlier
+        ([0, 0, 0, 0, 0, 0, 10, 10, 0, 0], 0.5, 6),  # two in succession are movement
         ([7], 1.0, 1),
     ],
 )

@@ -18,6 +18,7 @@ from orcalign.costs.predicted.fitting import (
     REFIT_RATE,
     Errors,
     Told,
+    cautious,
     checked,
     held_out,
     measure,
@@ -197,6 +198,7 @@ class Eye:
         total = updates + (0 if fresh else self.about["updates"])
         self.about.update(updates=total, fitted=int((~aside).sum()), still=self.head.still_parts(self.entities))
         seen = self.predict(features[aside])
+        self.head = cautious(self.head, self.entities, seen, known[aside])
         self.errors = measure(self.entities, seen, known[aside])
         self.error = relative_error(self.entities, seen, known[aside])
 

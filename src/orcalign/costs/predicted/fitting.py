@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
@@ -31,6 +32,7 @@ PLAIN, RELATION = 0.1, 0.15
 of that of the hand relative to the first object, which costs ask for."""
 HELD_OUT = 20
 """One group or frame in so many is held out."""
+PRIOR = 20
 REPORT = 25
 FEWEST = 20
 """Frames to begin with."""
@@ -85,7 +87,19 @@ def train(
         learned = {name: value.detach().numpy().copy() for name, value in known.items()}
     if not all(np.isfinite(value).all() for value in learned.values()):
         raise ValueError(f"the eye's training diverged with a learning rate of {learning_rate:g}; use a lower one.")
-    return Head(learned, head.centre, head.spread, head.still)
+    return replace(head, weights=learned, caution=np.ones(len(head.still)))
+
+
+def cautious(head: Head, entities: Entities, seen: Predicted, values: FloatArray) -> Head:
+    """The head, expecting errors as large as those that it made on frames [N] held out, where values [N, E] are true.
+
+    What is fitted to few frames is nearly right on these, and would expect as much of all others. Few that are held out
+    say little: they count against as many as if they were as expected.
+    """
+    far = [np.linalg.norm((seen.values - values)[:, at], axis=1).sum() for _, at in entities.parts]
+    expected, prior = seen.scales.sum(0), seen.scales.mean(0) * PRIOR
+    caution = np.maximum(1, (np.array(far) + prior) / (expected + prior))
+    return replace(head, caution=np.where(head.still, 1.0, caution))
 
 
 def _loss(entities: Entities, still: npt.NDArray[np.bool_], error: Tensor, logs: Tensor) -> Tensor:

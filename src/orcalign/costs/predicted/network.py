@@ -107,12 +107,14 @@ class Head:
     """[E]"""
     still: npt.NDArray[np.bool_]
     """[P] Parts that do not move: they are at the centre."""
+    caution: FloatArray
+    """[P] What scales are multiplied by: errors on frames that were not learned from, over those expected."""
 
     @classmethod
     def fresh(cls, entities: Entities, channels: int, values: FloatArray, seed: int) -> Head:
         """One that has learned nothing, for values [N, E] like these."""
         weights = fresh_weights(channels, entities.dim + len(entities.parts), seed)
-        return cls(weights, *_standard(entities, values))
+        return cls(weights, *_standard(entities, values), np.ones(len(entities.parts)))
 
     def restated(self, entities: Entities, values: FloatArray) -> Head:
         """The same predictions, for values [N, E] that may spread otherwise; parts that stood still begin anew."""
@@ -124,7 +126,7 @@ class Head:
         weights["out.weight"][:E] *= (self.spread / spread)[:, None]
         bias = weights["out.bias"][:E]
         bias[:] = (bias * self.spread + self.centre - centre) / spread
-        return Head(weights, centre, spread, still)
+        return Head(weights, centre, spread, still, self.caution)
 
     def still_parts(self, entities: Entities) -> list[str]:
         """Names of the parts that do not move."""
@@ -133,7 +135,7 @@ class Head:
     def arrays(self) -> dict[str, npt.NDArray[Any]]:
         """For a file; `from_arrays` reads them."""
         named = {f"head/{name}": value for name, value in self.weights.items()}
-        return {**named, "centre": self.centre, "spread": self.spread, "still": self.still.astype(np.uint8)}
+        return {**named, **{name: getattr(self, name) for name in ("centre", "spread", "still", "caution")}}
 
     @classmethod
     def from_arrays(cls, arrays: Mapping[str, npt.NDArray[Any]]) -> Head | None:
@@ -141,14 +143,14 @@ class Head:
         if "centre" not in arrays:
             return None
         weights = {name.removeprefix("head/"): arrays[name] for name in arrays if name.startswith("head/")}
-        return cls(weights, arrays["centre"], arrays["spread"], arrays["still"].astype(bool))
+        return cls(weights, *(arrays[name] for name in ("centre", "spread", "still", "caution")))
 
     def predict(self, entities: Entities, maps: npt.NDArray[np.float16]) -> Predicted:
         """What frames with these maps [N, side², channels] show."""
         outputs, hidden = run(self.weights, maps)
         E = entities.dim
         values = outputs[:, :E].astype(np.float64) * self.spread + self.centre
-        scales = np.exp(np.clip(outputs[:, E:], *LOG_SCALE).astype(np.float64))
+        scales = np.exp(np.clip(outputs[:, E:], *LOG_SCALE).astype(np.float64)) * self.caution
         for k, (_, at) in enumerate(entities.parts):
             if self.still[k]:
                 values[:, at], scales[:, k] = self.centre[at], STILL_SCALE

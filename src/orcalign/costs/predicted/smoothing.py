@@ -56,19 +56,18 @@ def weighted_median(values: FloatArray, weights: FloatArray) -> FloatArray:
 def still_stretch(places: FloatArray, scales: FloatArray, still: float = STILL) -> int:
     """How many of the first frames show a thing [J, dim] that does not move, each up to its expected error [J].
 
-    It ends before two frames in succession that are further off, or one at the end; single ones are outliers.
+    Single frames may be further off, up to a third of all, but no two in succession, and not the last.
 
     >>> still_stretch(np.array([[0.0], [0.2], [9.0], [0.1], [5.0], [6.0]]), np.full(6, 0.5))
     4
     """
-    J, found = len(places), 1
-    for count in range(2, J + 1):
+    J = len(places)
+    for count in range(J, 1, -1):
         middle = weighted_median(places[:count], 1 / scales[:count])
-        off = np.linalg.norm(places[: count + 1] - middle, axis=1) > still + scales[: count + 1]
-        if off[count - 1 :].all() or off[:count].mean() > OUTLIERS:
-            break
-        found = count
-    return found
+        off = np.linalg.norm(places[:count] - middle, axis=1) > still + scales[:count]
+        if not off[-1] and off.mean() <= OUTLIERS and not (off[1:] & off[:-1]).any():
+            return count
+    return 1
 
 
 def smooth(entities: Entities, values: npt.ArrayLike, scales: npt.ArrayLike, rest: npt.ArrayLike) -> Smoothed:
