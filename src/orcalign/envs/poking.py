@@ -41,7 +41,7 @@ def poke(
     """What each place does in random play and when the hand, which actions move by `by` [K, A], goes to any of them."""
     seen = np.concatenate([episode.states[:, list(hand)] for episode in play])
     reach = float(np.ptp(seen, axis=0).max())
-    inverse = np.linalg.pinv(by)
+    inverse: Array = np.linalg.pinv(by).astype(np.float64)
     poked = list(play)
     for k, place in enumerate(places):
         for number in range(FIRST + k * episodes, FIRST + (k + 1) * episodes):
@@ -63,8 +63,8 @@ def _towards(number: int, hand: Sequence[int], place: Sequence[int], inverse: Ar
     def player(state: Array, step: int) -> Array:
         if step % 8 == 7:
             beside[:] = rng.normal(0, 0.1 * reach, len(hand))
-        way = inverse @ (state[list(place)] + beside - state[list(hand)])
-        return others + way / max(1.0, float(np.abs(way).max()))
+        way: Array = inverse @ (state[list(place)] + beside - state[list(hand)])
+        return np.asarray(others + way / max(1.0, float(np.abs(way).max())))
 
     return player
 
