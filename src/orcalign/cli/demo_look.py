@@ -28,7 +28,7 @@ def look(video: Video, /, eye: Path, out: Path | None = None, overwrite: bool = 
         overwrite: Replace an mp4 that is already there.
     """
     from orcalign.files import require_writable
-    from orcalign.report.seen import write_film, verdict
+    from orcalign.report.seen import verdict, write_film
     from orcalign.video import load_demo
 
     path = Path("look.mp4") if out is None else out
@@ -48,8 +48,13 @@ def look(video: Video, /, eye: Path, out: Path | None = None, overwrite: bool = 
 def _seen(eye: Path, demo: Demo) -> SeenDemo:
     from orcalign.costs.predicted.eye import Eye
     from orcalign.report.seen import see, seen_by_run
+    from orcalign.rewards.description import FILE
 
     if eye.is_dir():
+        if not (eye / FILE).is_file():
+            raise ValueError(
+                f"{str(eye)!r} holds no run; give the folder of a run with an eye, or an eye's file (.safetensors)."
+            )
         seen = seen_by_run(eye, demo)
         if seen is None:
             raise ValueError(

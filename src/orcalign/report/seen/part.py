@@ -59,7 +59,8 @@ def _errors(seen: SeenDemo) -> str:
     if not seen.errors:
         return ""
     rows = "".join(
-        f"<tr><th scope='row'>{safe(name)}</th><td class='number'>{median:.1f}</td><td class='number'>{most:.1f}</td></tr>"
+        f"<tr><th scope='row'>{safe(name)}</th><td class='number'>{median:.1f}</td>"
+        f"<td class='number'>{most:.1f}</td></tr>"
         for name, (median, most) in seen.errors.items()
     )
     return (
