@@ -48,8 +48,13 @@ def look(video: Video, /, eye: Path, out: Path | None = None, overwrite: bool = 
 def _seen(eye: Path, demo: Demo) -> SeenDemo:
     from orcalign.costs.predicted.eye import Eye
     from orcalign.report.seen import see, seen_by_run
+    from orcalign.rewards.description import FILE
 
     if eye.is_dir():
+        if not (eye / FILE).is_file():
+            raise ValueError(
+                f"{str(eye)!r} holds no run; give the folder of a run with an eye, or an eye's file (.safetensors)."
+            )
         seen = seen_by_run(eye, demo)
         if seen is None:
             raise ValueError(

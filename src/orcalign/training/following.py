@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from orcalign.costs.predicted.doubts import still_problem
 from orcalign.costs.predicted.entities import Entities
 from orcalign.costs.predicted.eye import Eye
 from orcalign.envs import find_task, make, train_seed
@@ -37,7 +38,7 @@ def prepare_to_follow(
         raise ValueError("policy_input is 'pixels', and following in state space needs states; leave it out.")
     entities = entities_of(config)
     eye = _eye(config, entities, told).require(entities)
-    problem = eye.view_problem(demos[0].frames)
+    problem = still_problem(eye) or eye.view_problem(demos[0].frames)
     if problem:
         raise ValueError(problem)
     own = follow.own(config.seed)
@@ -73,12 +74,17 @@ def _eye(config: TrainConfig, entities: Entities, told: Told | None) -> Eye:
     if follow.eye == "own":
         return look_around(config, entities)
     if follow.eye == "posed":
+<<<<<<< HEAD
         made = posed_eye(
             config.task, frames=follow.posed_frames, updates=follow.posed_updates, render=collect.render,
             size=collect.frame_size, tell=told,
         )  # fmt: skip
         return Eye.load(made)
     return Eye.load(Path(follow.eye)).require(render=collect.render)
+=======
+        return Eye.load(posed_eye(config.task, render=collect.render, size=collect.frame_size, tell=told))
+    return Eye.load(Path(follow.eye)).require(task=find_task(config.task).name, render=collect.render)
+>>>>>>> page
 
 
 def look_around(config: TrainConfig, entities: Entities) -> Eye:
@@ -93,6 +99,12 @@ def look_around(config: TrainConfig, entities: Entities) -> Eye:
             rests.append(state)
             for t in range(STEPS * 4):
                 state, *_ = env.step(env.action_space.sample())
+                if not np.isfinite(state).all():
+                    d = int(np.flatnonzero(~np.isfinite(state))[0])
+                    raise ValueError(
+                        f"observation[{d}] is {state[d]} at step {t} of random play; the environment must give finite "
+                        "numbers."
+                    )
                 if t % 4 == 3:
                     frames.append(np.array(env.render()))
                     states.append(state)

@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from orcalign.costs.predicted import DescribedDemo
+from orcalign.costs.predicted.doubts import unseen
 from orcalign.costs.predicted.entities import Part
 from orcalign.costs.predicted.eye import Eye
 from orcalign.envs import find_suite, find_task
@@ -46,7 +47,9 @@ class SeenDemo:
     projection: FloatArray | None = None
     """[3, n+1] From centimetres to shares of the picture (`Suite.projection`); None where that is not known."""
     problem: str = ""
-    """Why it cannot be believed at all, in one sentence."""
+    """Why the frames are another camera's, in one sentence."""
+    doubt: str = ""
+    """What the eye has not learned to see, in one sentence."""
 
     @property
     def places(self) -> tuple[Part, ...]:
@@ -118,7 +121,8 @@ def _following(reward: Reward) -> FollowReward | None:
 
 
 def _seen(eye: Eye, demo: Demo, told: DescribedDemo, projection: FloatArray | None) -> SeenDemo:
-    return SeenDemo(demo, told, eye.errors, tuple(eye.about["still"]), projection, eye.view_problem(demo.frames))
+    still, other = tuple(eye.about["still"]), eye.view_problem(demo.frames)
+    return SeenDemo(demo, told, eye.errors, still, projection, other, unseen(eye))
 
 
 def _projection(about: Mapping[str, Any], demo: Demo) -> FloatArray | None:

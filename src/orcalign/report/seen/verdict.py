@@ -7,10 +7,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from orcalign.report.seen.demo import SeenDemo
-from orcalign.rewards.follow.settings import LEAST_FLOOR, MOST_FLOOR, PER_ERROR
-
-COARSE = (MOST_FLOOR - LEAST_FLOOR) / PER_ERROR
-"""Centimetres of error beyond which the reward no longer becomes more tolerant."""
+from orcalign.rewards.follow.settings import COARSE
 
 
 class Verdict(NamedTuple):
@@ -32,6 +29,8 @@ def verdict(seen: SeenDemo) -> list[Verdict]:
     told, found = seen.described, list[Verdict]()
     if seen.problem:
         found.append(Verdict("bad", f"Another camera: {seen.problem}"))
+    if seen.doubt:
+        found.append(Verdict("bad", seen.doubt[0].upper() + seen.doubt[1:]))
     expected = float(np.median(told.scales.max(axis=1)))
     known = "has not been measured" if not np.isfinite(told.error) else f"is {told.error:.1f} cm off"
     words = f"The eye {known} on frames it has not learned from; it expects to be {expected:.1f} cm off in this video."

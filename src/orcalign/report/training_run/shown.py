@@ -62,9 +62,10 @@ def behaviour(run: RunRecords) -> tuple[list[PagePart], tuple[str, ...]]:
         if len(known) == len(told):
             seen, unseen = eye_part(run, [episode.evidence for episode in episodes], explained=True)
             where, parts = ", beside the video", [*seen, *beside_demo(reward, episodes, known)]
-            problems = (*problems, *unseen)
         else:
-            where, parts = "", [alone(reward, episode) for episode in episodes]
+            seen, unseen = eye_part(run)
+            where, parts = "", [*seen, *(alone(reward, episode) for episode in episodes)]
+        problems = (*problems, *unseen)
     except (ValueError, KeyError) as error:
         return [], (*problems, f"The episodes that were kept cannot be shown: {error}")
     return [PagePart(HEADING.format(where)), *parts], problems

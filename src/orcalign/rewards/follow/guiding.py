@@ -8,7 +8,7 @@ from orcalign.costs.predicted import DescribedDemo
 from orcalign.costs.predicted.relative import Relative
 from orcalign.matching import OrcaProgressMatch, along_path, orca_progress
 from orcalign.matching.match import FloatArray
-from orcalign.rewards.follow.settings import FollowSettings
+from orcalign.rewards.follow.settings import COARSE, FollowSettings
 
 
 @final
@@ -38,9 +38,10 @@ class Guiding:
     def note(self) -> str:
         """How well the demo is known, for people."""
         demo = self.demo
+        coarse = "; that is coarser than the reward can be tolerant" if demo.error > COARSE else ""
         return (
             f"the eye is {demo.error:.1f} cm off on frames it has not learned from; objects are believed in "
-            f"{int(demo.believed.sum())} of {len(demo)} demo frames; floor {self.floor:.1f} cm"
+            f"{int(demo.believed.sum())} of {len(demo)} demo frames; floor {self.floor:.1f} cm{coarse}"
         )
 
     def match(self, values: FloatArray) -> tuple[FloatArray, OrcaProgressMatch]:

@@ -13,6 +13,7 @@ import numpy as np
 
 from orcalign.checks import require
 from orcalign.costs.predicted import DescribedDemo
+from orcalign.costs.predicted.doubts import unseen
 from orcalign.costs.predicted.eye import Eye
 from orcalign.costs.predicted.fitting import held_out, relative_error
 from orcalign.costs.predicted.relative import STILL
@@ -151,7 +152,8 @@ class OwnFrames:
                 own.seen, own.values, updates=settings.updates, seed=settings.seed, groups=own.groups,
                 weights=own.weights,
             )  # fmt: skip
-            return [f"the eye has learned from {len(own.seen)} own frames"]
+            doubt = unseen(eye)
+            return [f"the eye has learned from {len(own.seen)} own frames", *([doubt] if doubt else [])]
         aside = held_out(len(own.seen), own.groups)
         before = relative_error(eye.entities, eye.predict(own.seen[aside]), own.values[aside])
         other = copy.copy(eye)

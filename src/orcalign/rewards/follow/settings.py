@@ -13,6 +13,8 @@ from orcalign.rewards.follow.sight import SEES
 LEAST_FLOOR, PER_ERROR, MOST_FLOOR = 2.0, 1.5, 6.0
 """Centimetres: the floor of an eye that is never wrong, its growth with each of the eye's error, and its highest:
 beyond that places are no longer told apart."""
+COARSE = (MOST_FLOOR - LEAST_FLOOR) / PER_ERROR
+"""Centimetres of error beyond which the floor grows no more."""
 
 
 @final
