@@ -74,17 +74,12 @@ def _eye(config: TrainConfig, entities: Entities, told: Told | None) -> Eye:
     if follow.eye == "own":
         return look_around(config, entities)
     if follow.eye == "posed":
-<<<<<<< HEAD
         made = posed_eye(
             config.task, frames=follow.posed_frames, updates=follow.posed_updates, render=collect.render,
             size=collect.frame_size, tell=told,
         )  # fmt: skip
         return Eye.load(made)
-    return Eye.load(Path(follow.eye)).require(render=collect.render)
-=======
-        return Eye.load(posed_eye(config.task, render=collect.render, size=collect.frame_size, tell=told))
     return Eye.load(Path(follow.eye)).require(task=find_task(config.task).name, render=collect.render)
->>>>>>> page
 
 
 def look_around(config: TrainConfig, entities: Entities) -> Eye:
