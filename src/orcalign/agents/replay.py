@@ -176,7 +176,7 @@ class Replay:
             raise ValueError("The replay is empty, so nothing can be drawn; add an episode first.")
         rows = (self._head + rng.integers(self.num_transitions, size=batch)) % self.capacity
         steps, (returns, discounts) = np.empty(batch, np.int64), np.empty((2, batch), np.float32)
-        powers = float(gamma) ** np.arange(n_step + 1)
+        powers = np.array([float(gamma) ** i for i in range(n_step + 1)])
         one = bootstrap == "gamma"
         returns_of(rows, self._rewards, self._left, self._terminated, powers, one, steps, returns, discounts)
         return Batch(actions=self._actions[rows], returns=returns, discounts=discounts, **self._looks(rows, steps))

@@ -10,6 +10,9 @@ from torch import Tensor
 from orcalign.agents.cpu.kernels import Array, adam
 from orcalign.agents.parameters import Adam
 
+Row = tuple[Array, Array, Array, Array, Array]
+"""Parameter, gradient, moments and follower, flat."""
+
 
 class AdamByHand:
     """An optimiser's step, part by part; works on the moments of the optimiser and has no state of its own."""
@@ -18,14 +21,11 @@ class AdamByHand:
         """``followers`` are the slow copies of some parameters; they go ``share`` of the way."""
         self._optimiser, self._followers, self._share = optimiser, followers or {}, np.float32(share)
 
-    def rows(self, gradients: Mapping[Tensor, Tensor]) -> list[tuple[Array, ...]]:
+    def rows(self, gradients: Mapping[Tensor, Tensor]) -> list[Row]:
         """What `step` needs of parameters with these gradients."""
-        of = {parameter: (mean, square) for parameter, mean, square in self._optimiser.moments()}
+        of = {parameter: (flat(mean), flat(square)) for parameter, mean, square in self._optimiser.moments()}
         return [
-            tuple(
-                one.detach().numpy().reshape(-1)
-                for one in (parameter, gradient, *of[parameter], self._followers.get(parameter, parameter))
-            )
+            (flat(parameter), flat(gradient), *of[parameter], flat(self._followers.get(parameter, parameter)))
             for parameter, gradient in gradients.items()
         ]
 
@@ -34,7 +34,13 @@ class AdamByHand:
         rate, root = self._optimiser.next_step()
         self._rates = np.float32(rate), np.float32(root), bool(self._followers), self._share
 
-    def step(self, rows: list[tuple[Array, ...]]) -> None:
+    def step(self, rows: list[Row]) -> None:
         """Take it with these parameters."""
         for row in rows:
             adam(*row, *self._rates)
+
+
+def flat(tensor: Tensor) -> Array:
+    """Its numbers [N] in the same memory."""
+    array: Array = tensor.detach().numpy().reshape(-1)
+    return array

@@ -131,8 +131,9 @@ class CriticByHand:
 
     def __init__(self, critic: Critic, states: Tensor) -> None:
         modules: list[Any] = list(critic.heads)
-        inputs, batch, size = modules[0][0].weight.shape[1], len(states), len(critic.trunk.dense.weight)
-        self.trunk = Layer(states, critic.trunk.dense, critic.trunk.norm, relu=False, room=inputs - size)
+        trunk: Any = critic.trunk
+        inputs, batch, size = modules[0][0].weight.shape[1], len(states), len(trunk.dense.weight)
+        self.trunk = Layer(states, trunk.dense, trunk.norm, relu=False, room=inputs - size)
         self.actions = self.trunk.y[:, size:]
         """To be filled after the trunk's `forward`."""
         self.values, self.d_values = torch.empty(2, batch), torch.empty(2, batch)

@@ -15,6 +15,7 @@ from torch import Tensor
 from orcalign.agents.batch import Batch
 from orcalign.agents.cpu.adam import AdamByHand
 from orcalign.agents.cpu.beside import beside
+from orcalign.agents.cpu.kernels import Array
 from orcalign.agents.cpu.layers import ActorByHand, CriticByHand
 from orcalign.agents.drqv2.losses import nearby, through_tanh, towards, upwards
 
@@ -62,7 +63,7 @@ class Buffers:
         self._actions_after, self._actions_now = self._wanted.numpy()[after], self._wanted.numpy()[now]
         self._raw_now = self._actor.raw.numpy()[now]
         self._noise = torch.empty_like(self._actor.d_raw)
-        followers = dict(zip(agent.critic.parameters(), agent.target.parameters(), strict=True))
+        followers: dict[Tensor, Tensor] = dict(zip(agent.critic.parameters(), agent.target.parameters(), strict=True))
         self._critic_adam = AdamByHand(agent.critic_optimiser, followers, agent.settings.target_smoothing)
         self._actor_adam = AdamByHand(agent.actor_optimiser)
         self._trunk_rows = self._critic_adam.rows(self._critic.trunk.gradients)
@@ -120,7 +121,7 @@ class Buffers:
         critic.forward(1)
         self._target.trunk.forward()
 
-    def _add_noise(self, actions: object, out: Tensor) -> None:
+    def _add_noise(self, actions: Array, out: Tensor) -> None:
         agent = self._agent
         self._noise.normal_(0, agent.settings.target_noise, generator=agent.generator)
         nearby(actions, self._noise.numpy(), agent.settings.target_noise_clip, out.numpy())
