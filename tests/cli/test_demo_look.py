@@ -72,7 +72,6 @@ def test_a_run_refuses_an_eye_that_is_not_its_own(folder, tmp_path, capsys):
     stuck = Eye.load(eye)
     stuck.about["still"] = ["hand"]
     stuck.save(tmp_path / "stuck.safetensors")
-    (tmp_path / "constant.yaml").write_text("hand: [2, 2]\n")
     (tmp_path / "plane.yaml").write_text("hand: [0, 1]\n")
     for words, said in (
         (("nav2d-order", "--eye", eye), "this eye was made for task 'nav2d', not for 'nav2d-order'"),
@@ -80,7 +79,6 @@ def test_a_run_refuses_an_eye_that_is_not_its_own(folder, tmp_path, capsys):
         (("nav2d", "--eye", eye, "--frame-size", 48), "48x48 pixels (height x width), and this eye was made for 64x64"),
         (("nav2d", "--eye", eye, "--demo", tmp_path / "elsewhere"), "as if the camera had turned by"),
         (("nav2d", "--eye", tmp_path / "stuck.safetensors"), "the hand never moves in the 68 frames"),
-        (("nav2d", "--entities", tmp_path / "constant.yaml"), "the hand never moves in the 360 frames"),
         (
             ("training.faulty_worlds:nan", "--entities", tmp_path / "plane.yaml", "--demo", folder / "demo"),
             "of random play; the environment must give finite numbers",
