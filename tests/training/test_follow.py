@@ -12,7 +12,7 @@ import orcalign
 from orcalign import config
 from orcalign.envs import eval_seed, make
 from orcalign.training import Training, start_run
-from orcalign.training.following import prepare_to_follow
+from orcalign.training.following import entities_in, prepare_to_follow
 from orcalign.training.start import find_demos
 
 POSED = {**SMALL, "steps": 240, "follow.posed_frames": 120, "follow.posed_updates": 30}
@@ -119,14 +119,18 @@ def test_what_cannot_be_followed_is_refused_in_a_sentence(tmp_path):
     pictures = config("nav2d", recipe="follow", settings={**OWN, "collect.policy_input": "pixels"})
     with pytest.raises(ValueError, match="needs states"):
         prepare_to_follow(pictures, demos)
-    unknown = config("Pendulum-v1", recipe="follow", settings={**OWN, "demo.demo": ("a.mp4",)})
-    with pytest.raises(ValueError, match=r"orcalign entities Pendulum-v1 --out entities\.yaml"):
-        prepare_to_follow(unknown, demos)
     file = tmp_path / "entities.yaml"
     file.write_text("hand: [0, 17]\n")
     wrong = config("nav2d", recipe="follow", settings={**OWN, "follow.entities": str(file)})
     with pytest.raises(ValueError, match="name number 17 of the observation, which has 4"):
         prepare_to_follow(wrong, demos)
+
+
+def test_where_nothing_is_known_all_numbers_are_one_place():
+    unknown = config("Pendulum-v1", recipe="follow", settings={**OWN, "demo.demo": ("a.mp4",)})
+    entities = entities_in(unknown)
+    assert entities.hand == (0, 1, 2)
+    assert len(entities.units) == 3
 
 
 def test_a_run_that_names_no_recipe_follows_where_it_can():

@@ -12,7 +12,7 @@ from orcalign.costs.predicted.doubts import still_problem
 from orcalign.costs.predicted.entities import Entities
 from orcalign.costs.predicted.eye import Eye
 from orcalign.envs import find_task, make, train_seed
-from orcalign.envs.suite import find_suite
+from orcalign.envs.entities import entities_of, everything
 from orcalign.training.follow_config import FOLLOW
 from orcalign.training.posed_eyes import Told, posed_eye
 from orcalign.video import Demo
@@ -36,7 +36,7 @@ def prepare_to_follow(
         raise ValueError(f"there are {len(demos)} demos, and a run that follows in state space follows one; give one.")
     if collect.policy_input != "states":
         raise ValueError("policy_input is 'pixels', and following in state space needs states; leave it out.")
-    entities = entities_of(config)
+    entities = entities_in(config)
     eye = _eye(config, entities, told).require(entities)
     problem = still_problem(eye) or eye.view_problem(demos[0].frames)
     if problem:
@@ -55,18 +55,11 @@ def prepare_to_follow(
         return part, file.read_bytes()
 
 
-def entities_of(config: TrainConfig) -> Entities:
-    """What the run's observations hold: as the user's file says, else as the task's suite knows."""
-    if config.follow.entities is not None:
-        return Entities.from_file(Path(config.follow.entities))
-    spec = find_task(config.task)
-    known = find_suite(spec.suite).entities(spec)
-    if known is None:
-        raise ValueError(
-            f"nothing says what in an observation of {config.task!r} is hand, object and goal; write it down with "
-            f"orcalign entities {config.task} --out entities.yaml, look at it, and give --entities entities.yaml."
-        )
-    return known
+def entities_in(config: TrainConfig) -> Entities:
+    """What the observations hold: as the user's file, the task's suite or random play says; where nothing does, all
+    their numbers as one place."""
+    file = config.follow.entities
+    return entities_of(config.task, None if file is None else Path(file)) or everything(config.task)
 
 
 def _eye(config: TrainConfig, entities: Entities, told: Told | None) -> Eye:
