@@ -21,11 +21,10 @@ def test_what_never_moves_is_said_by_its_name(still, name):
     states[:, still] = 0.1
     eye, frames = begun(states)
     early = still_problem(eye)
-    assert (f"the {name} never moves in the 40 frames" in early) == (name == "hand"), (
-        "nobody has touched the object yet"
-    )
+    said = f"the {name} never moves in the 40 frames"
+    assert (said in early) == (name == "hand"), "nobody has touched the object yet"
     eye.fit(eye.look(frames), eye.entities.read(states), updates=1)
-    assert f"the {name} never moves in the 40 frames" in still_problem(eye)
+    assert said in still_problem(eye)
 
 
 def test_places_that_no_picture_shows_are_told_no_better_than_by_guessing():

@@ -113,7 +113,7 @@ def test_the_page_of_a_run_has_what_its_eye_sees(runs):
     for attempt in report["attempts"]:
         assert len(attempt["wanted"]) == attempt["clip"]["count"]
         assert 0 <= min(attempt["wanted"]) <= max(attempt["wanted"]) < J
-    assert "How far off the eye is on frames it has not learned from" in page
+    assert "Median error on frames that it has not learned from, in cm</b>: hand" in page
     assert "bringing things where the eye sees them" in page
     assert "Not shown" not in page
     assert len(page) < 1_500_000

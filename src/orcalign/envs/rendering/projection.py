@@ -23,8 +23,8 @@ def camera_projection(
     >>> scene = "<mujoco><worldbody><camera name='above' pos='0 0 2' fovy='90'/></worldbody></mujoco>"
     >>> model = mujoco.MjModel.from_xml_string(scene)
     >>> x, y, depth = camera_projection(model, mujoco.MjData(model), "above") @ [1.0, 0.0, 1.0, 1.0]
-    >>> round(x / depth, 3), round(y / depth, 3), round(depth, 3)
-    (1.0, 0.5, 1.0)
+    >>> [round(float(one), 3) for one in (x / depth, y / depth, depth)]
+    [1.0, 0.5, 1.0]
     """
     import mujoco
 

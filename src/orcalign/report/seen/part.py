@@ -58,16 +58,8 @@ def seen_part(seen: SeenDemo, learner: Sequence[FloatArray] = (), clip: bool = T
 def _errors(seen: SeenDemo) -> str:
     if not seen.errors:
         return ""
-    rows = "".join(
-        f"<tr><th scope='row'>{safe(name)}</th><td class='number'>{median:.1f}</td>"
-        f"<td class='number'>{most:.1f}</td></tr>"
-        for name, (median, most) in seen.errors.items()
-    )
-    return (
-        "<table class='errors'><caption>How far off the eye is on frames it has not learned from, in cm</caption>"
-        "<thead><tr><th></th><th scope='col' class='number'>half of them less than</th>"
-        f"<th scope='col' class='number'>nine in ten less than</th></tr></thead><tbody>{rows}</tbody></table>"
-    )
+    said = "; ".join(f"{safe(name)} {median:.1f} (90%: {most:.1f})" for name, (median, most) in seen.errors.items())
+    return f"<p class='errors'><b>Median error on frames that it has not learned from, in cm</b>: {said}</p>"
 
 
 def _note(seen: SeenDemo) -> str:

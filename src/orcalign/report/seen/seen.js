@@ -25,6 +25,7 @@ function plans() {
 }
 
 const views = plans();
+$("seen-ground").hidden = !objects;
 $("seen-plan").parentElement.hidden = !views.length;
 
 function drawPicture() {
@@ -65,8 +66,7 @@ function drawTrust() {
   for (let cm = 0, step = niceStep(high, 4); cm <= high; cm += step) {
     context.fillText(cm, plot.x - 6, y(cm));
   }
-  const ground = objects ? "; green: objects believed, red: not" : "";
-  drawTicks(context, plot, J, `expected error in cm${ground}; demo frame`, false);
+  drawTicks(context, plot, J, "demo frame; upwards: expected error in cm", false);
   places.forEach((part, k) => {
     strokeMark(context, markColour(part.name, k), false, 0.8, () =>
       seen.scales.forEach((row, j) => context.lineTo(x(j), y(row[part.k]))));
