@@ -65,7 +65,9 @@ class SeenDemo:
         for k, part in enumerate(self.places if self.projection is not None else ()):
             place, scale = values[:, part.at], self.described.scales[:, parts.index(part)]
             found[:, k, :2] = self.project(place)
-            ways = [self.project(place + scale[:, None] * way) - found[:, k, :2] for way in np.eye(place.shape[1])]
+            steps: list[FloatArray] = list(np.eye(place.shape[1]))
+            around = [np.asarray(place + scale[:, None] * way, np.float64) for way in steps]
+            ways = [self.project(one) - found[:, k, :2] for one in around]
             found[:, k, 2] = np.linalg.norm(ways, axis=2).max(axis=0)
         return found
 
