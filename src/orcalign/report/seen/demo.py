@@ -64,7 +64,7 @@ class SeenDemo:
         found = np.full((len(values), len(self.places), 3), np.nan)
         for k, part in enumerate(self.places if self.projection is not None else ()):
             place, scale = values[:, part.at], self.described.scales[:, parts.index(part)]
-            found[:, k, :2] = self.project(place)
+            found[:, k, :2] = self.project(np.asarray(place, np.float64))
             steps: list[FloatArray] = list(np.eye(place.shape[1]))
             around = [np.asarray(place + scale[:, None] * way, np.float64) for way in steps]
             ways = [self.project(one) - found[:, k, :2] for one in around]
