@@ -34,7 +34,7 @@ def film(seen: SeenDemo) -> Iterator[npt.NDArray[np.uint8]]:
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(11, 5.2), dpi=DOTS, facecolor="white")
-    canvas = FigureCanvasAgg(figure)
+    canvas: Any = FigureCanvasAgg(figure)
     for j in range(len(seen.described)):
         figure.clear()
         _draw(figure, seen, j)
@@ -84,7 +84,9 @@ def _plan(axis: Any, seen: SeenDemo, j: int, title: str, across: int, up: int) -
     for k, part in enumerate(seen.places):
         places = told.values[:, part.at][:, [across, up]]
         axis.plot(*places.T, color=_colour(part.name, k), alpha=0.45, linewidth=1)
-        _mark(axis, *places[j], told.scales[j, told.entities.parts.index(part)], *_look(seen, part.name, k, j))
+        x, y = places[j].tolist()
+        scale = float(told.scales[j, told.entities.parts.index(part)])
+        _mark(axis, x, y, scale, *_look(seen, part.name, k, j))
     low, high = (
         np.min([end(told.values[:, part.at], axis=0) * sign for part in seen.places], axis=0)[[across, up]] * sign
         for end, sign in ((np.min, 1.0), (np.max, -1.0))
