@@ -8,13 +8,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from orcalign.costs.predicted import DescribedDemo
 from orcalign.costs.predicted.doubts import unseen
 from orcalign.costs.predicted.entities import Part
 from orcalign.costs.predicted.eye import Eye
 from orcalign.envs import find_suite, find_task
+from orcalign.matching.match import FloatArray
 from orcalign.rewards import Reward
 from orcalign.rewards.composed import Composed
 from orcalign.rewards.follow import FollowReward
@@ -22,7 +22,6 @@ from orcalign.rewards.follow.own_frames import EYE
 from orcalign.training.run_folder import run_reward
 from orcalign.video import Demo
 
-FloatArray = npt.NDArray[np.float64]
 CLOSEST = 0.01
 """Depth from which on a place is before the camera."""
 
