@@ -121,6 +121,7 @@ def test_the_documented_presets_are_the_presets():
         ],
         "evaluation": [
             f"every {one.eval_every:,} steps, {one.eval_episodes} episodes"
+            + (f"; {one.eval_last} at the end" if one.eval_last else "")
             for one in (laptop.evaluation, paper.evaluation)
         ],
         "batch, hidden units": [

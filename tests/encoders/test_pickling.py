@@ -60,7 +60,7 @@ def resnet50_file(folder):
 
 def settings_of(name, folder):
     """The least that makes the encoder here, with a small checkpoint where the real one is on a hub."""
-    if name in PACKAGED:
+    if name in PACKAGED or name == "xfeat":
         return {"size": 64}
     pytest.importorskip("torch")
     if name == "resnet50":
