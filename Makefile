@@ -35,7 +35,7 @@ demo: $(VENV)/.ready debian ## From one video to a policy, ending in a page to o
 	$(BIN)/orcalign score runs/demo/demo.mp4 runs/demo/good.mp4 runs/demo/stalls.mp4 runs/demo/skips.mp4 \
 		--matcher orca,temporal_ot,dtw --calibrated --json runs/demo/scores.json --report runs/demo/report.html
 	@if [ -f runs/demo/door-close/config.yaml ]; then $(BIN)/orcalign train --resume runs/demo/door-close; \
-	else $(BIN)/orcalign train --task door-close --steps 6000 --eval-every 2000 --out runs/demo/door-close; fi
+	else $(BIN)/orcalign train --task door-close --recipe orca_progress --steps 6000 --eval-every 2000 --out runs/demo/door-close; fi
 
 lint: $(VENV)/.ready ## ruff and the type checker
 	$(BIN)/ruff check .

@@ -126,8 +126,8 @@ def test_results_that_are_kept_are_of_what_there_is_today(path):
     assert set(runs.labels(named.columns)) <= set(named.axes[named.columns])
     assert all(named.variants[name] == one for name, one in runs.study.variants.items())
     assert path.stem.startswith(named.name)
-    assert path.stem.endswith("-0.1")
-    assert {result.versions["orcalign"] for result in runs.done} == {"0.1.0"}
+    version = path.stem.rpartition("-")[2]
+    assert {result.versions["orcalign"].rpartition(".")[0] for result in runs.done} == {version}
     assert len(make_table(runs).entries) > 1
 
 

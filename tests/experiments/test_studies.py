@@ -28,7 +28,7 @@ ROOT = Path(__file__).parents[2]
 @pytest.mark.parametrize("name", TRAINING)
 def test_every_study_can_be_planned(name, preset):
     plan = plan_study(find_study(name), preset)
-    laptop = {"quick": 40_000, "encoder-ranking": 20_000}.get(name, 50_000)
+    laptop = {"quick": 40_000, "encoder-ranking": 20_000, "follow": 30_000, "follow-parts": 20_000}.get(name, 50_000)
     steps = {"laptop": laptop, "paper": 1_000_000}[preset]
     assert plan.cells
     for cell in plan.cells:
@@ -99,7 +99,7 @@ def test_no_two_variants_of_the_ablation_are_the_same_run():
     plan = plan_study(study, seeds=1, only={"task": ["button-press"]})
     assert len(plan.jobs) == len(plan.cells) == len(study.variants) == 17
     whole, *changed = plan.cells
-    assert whole.config == config("button-press", settings={"steps": 50_000})
+    assert whole.config == config("button-press", recipe="orca_progress", settings={"steps": 50_000})
     by_name = {cell.values["variant"]: cell.config for cell in changed}
     # Whole pictures need no larger frames.
     assert (by_name["whole pictures"].encoder.look, by_name["whole pictures"].collect.frame_size) == (
@@ -389,9 +389,11 @@ def test_the_held_out_example_is_of_tasks_without_a_misaligned_demo_of_their_own
 
 
 def test_recipes_that_look_at_the_object_draw_larger_frames_where_a_size_is_named():
-    looking, whole = config("window-open"), config("window-open", settings={"encoder.look": "whole"})
+    looking, whole = (
+        config("window-open", recipe="orca_progress", settings=one) for one in ({}, {"encoder.look": "whole"})
+    )
     assert (looking.encoder.look, looking.collect.frame_size) == ("object", 192)
     assert (whole.encoder.look, whole.collect.frame_size) == ("whole", 128)
-    assert config("window-open", settings={"collect.frame_size": 64}).collect.frame_size == 64
-    for one in (config("window-open", "paper", "orca_progress"), config("nav2d")):
+    assert config("window-open", "laptop", "orca_progress", {"collect.frame_size": 64}).collect.frame_size == 64
+    for one in (config("window-open", "paper", "orca_progress"), config("nav2d", "laptop", "orca_progress")):
         assert one.collect.frame_size is None
