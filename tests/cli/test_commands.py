@@ -99,3 +99,8 @@ policy.act(np.zeros(5), np.zeros(2))
 """
     after = subprocess.run([sys.executable, "-c", score], env=environment, capture_output=True, text=True)
     assert (after.returncode, after.stderr) == (0, "")
+
+
+def test_warmup_compiles_everything_and_says_how_long_it_took(capsys):
+    main(["warmup"])
+    assert "ready after" in capsys.readouterr().out
