@@ -122,7 +122,7 @@ def test_what_cannot_be_followed_is_refused_in_a_sentence(tmp_path):
     file = tmp_path / "entities.yaml"
     file.write_text("hand: [0, 17]\n")
     wrong = config("nav2d", recipe="follow", settings={**OWN, "follow.entities": str(file)})
-    with pytest.raises(ValueError, match="name number 17 of the observation, which has 4"):
+    with pytest.raises(ValueError, match="name number 17 of the observation, which has 3"):
         prepare_to_follow(wrong, demos)
 
 
