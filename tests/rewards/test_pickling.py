@@ -34,7 +34,7 @@ def elsewhere():
 @pytest.mark.parametrize("name", [name for name, one in ENCODERS.items() if "hub" not in str(one.weights)])
 def test_videos_with_every_encoder_whose_weights_come_with_a_package(name, elsewhere):
     try:
-        encoder = make_encoder(name, size=ENCODERS[name].size // 64 * 32, threads=1)
+        encoder = make_encoder(name, size=max(8, ENCODERS[name].size // 64 * 32), threads=1)
     except (WeightsUnavailable, ImportError) as reason:
         pytest.skip(str(reason))
     check_copies(VideoReward(DEMO, encoder, context=2, calibrated=True), elsewhere)

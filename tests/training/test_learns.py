@@ -34,7 +34,7 @@ def test_orca_teaches_the_order_of_the_video(tmp_path):
     """Where the arithmetic of another machine leads the first seed astray, the second has to do it."""
     for seed in (2, 3):
         before, after = success_before_and_after(
-            tmp_path / str(seed), learning_config(seed, temperature="1.0:0.5", scale="3")
+            tmp_path / str(seed), learning_config(seed, temperature=0.5, scale="3")
         )
         assert before == 0
         if after >= 0.9:

@@ -31,6 +31,7 @@ from orcalign.costs.predicted.smoothing import smooth
 from orcalign.encoders import Encoder, Progress, make_encoder
 from orcalign.encoders.protocol import Frames
 from orcalign.files import read_arrays, save_arrays
+from orcalign.matching.kernel import kernel
 from orcalign.matching.match import FloatArray
 
 FORMAT = 1
@@ -42,6 +43,21 @@ SAMPLE = 600
 CHUNK = 128
 
 Maps = npt.NDArray[np.float16]
+
+
+@kernel
+def _mixed(weight: Any, bias: Any, maps: Any, out: Any) -> None:
+    """[N, kept, places] = weight [kept, C] times maps [N, C, places] plus bias; a library's product would round
+    otherwise with another number of threads."""
+    kept, C = weight.shape
+    for n in range(maps.shape[0]):
+        for o in range(kept):
+            row = out[n, o]
+            row[:] = bias[o]
+            for c in range(C):
+                share = weight[o, c]
+                for p in range(maps.shape[2]):
+                    row[p] += share * maps[n, c, p]
 
 
 @final
@@ -126,7 +142,9 @@ class Eye:
         parts = []
         for start in range(0, max(1, len(frames)), CHUNK):
             maps = self._maps(frames[start : start + CHUNK])
-            parts.append((np.matmul(weight, maps) + bias[:, None]).transpose(0, 2, 1).astype(np.float16))
+            kept = np.empty((len(maps), len(weight), maps.shape[2]), np.float32)
+            _mixed(weight, bias, maps, kept)
+            parts.append(kept.transpose(0, 2, 1).astype(np.float16))
             if progress is not None:
                 progress(min(start + CHUNK, len(frames)))
         return np.concatenate(parts)

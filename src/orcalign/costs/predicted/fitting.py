@@ -32,7 +32,7 @@ PLAIN, RELATION = 0.1, 0.15
 of that of the hand relative to the first object, which costs ask for."""
 HELD_OUT = 20
 """One group or frame in so many is held out."""
-PRIOR = 20
+PRIOR = 5
 REPORT = 25
 FEWEST = 20
 """Frames to begin with."""
