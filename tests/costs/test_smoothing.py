@@ -94,38 +94,25 @@ def test_what_is_held_keeps_its_place_in_the_hand_as_far_as_the_picture_leaves_i
     hand = np.stack([x + 2, np.zeros(9)], 1)
     truth = np.stack([x, np.zeros(9)], 1)
     seen = truth + [0, 1.0] * (np.arange(9) >= 4)[:, None]  # a centimetre off while it moves
-    values, scales = film(seen, hand, goal=(90, 90), scale=1.0)
+    values, scales = film(seen, hand, goal=(90, 90), scale=3.0)
     told = smooth(PUSH, values, scales, REST)
-    # Error 1 against the 1 that a grasp may slip: halfway; the last one is an end of its own.
+    # Error 3 against the 3 by which a grasp may slip: halfway.
     np.testing.assert_allclose(told.values[4:, 3], 0.5)
     np.testing.assert_allclose(told.values[4:, 2], x[4:])
-    assert (told.scales[4:, 1] == 1).all()
-    scales[:, 1] = 3
+    np.testing.assert_allclose(told.scales[4:, 1], 4.5**0.5)
+    scales[:, 1] = 1
     told = smooth(PUSH, values, scales, REST)
-    np.testing.assert_allclose(told.values[4:, 3], 0.1)
-    assert (told.scales[4:, 1] == 1.2).all()
+    np.testing.assert_allclose(told.values[4:, 3], 0.9)
+    np.testing.assert_allclose(told.scales[4:, 1], 0.9**0.5)
     # The hand stays behind: not held, and left as it was seen.
     values[:, :2] = [2.0, 0]
-    np.testing.assert_allclose(smooth(PUSH, values, scales, REST).values[4:8, 3], 1)
+    np.testing.assert_allclose(smooth(PUSH, values, scales, REST).values[4:, 3], 1)
 
 
 def test_what_is_too_far_from_the_hand_is_not_held():
     x = np.array([0, 0, 0, 0, 6, 12, 18, 24, 30.0])
     values, scales = film(np.stack([x, (x > 0) * 1.0], 1), np.stack([x + 11, 0 * x], 1), goal=(90, 90), scale=1.0)
     np.testing.assert_allclose(smooth(PUSH, values, scales, REST).values[4:, 3], 1)
-
-
-def test_an_end_about_the_goal_is_drawn_to_it_by_its_doubt():
-    path = [[-30, 8], [-30, 8], [-30, 8], [-10, 8], [0, 8], [11, 8], [11, 8], [11, 8]]
-    values, scales = film(path, scale=1.0)
-    told = smooth(PUSH, values, scales, REST)
-    np.testing.assert_allclose(told.values[-3:, 2:4], [[8 + 3 * 4 / 5, 8]] * 3)
-    scales[:, 1] = 4.0
-    told = smooth(PUSH, values, scales, REST)
-    np.testing.assert_allclose(told.values[-1, 2:4], [8 + 3 * 4 / 20, 8])
-    assert told.scales[-1, 1] == 2
-    values[:, 4] = 40  # far away: left where it was seen
-    np.testing.assert_allclose(smooth(PUSH, values, scales, REST).values[-1, 2:4], [11, 8])
 
 
 def test_a_hand_alone_is_left_as_it_was_seen():

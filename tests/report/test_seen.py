@@ -70,9 +70,10 @@ def test_behind_the_camera_there_is_no_spot():
     ("changes", "kind", "words"),
     [
         ({}, "good", "is 0.0 cm off"),
-        ({"error": 4.0}, "bad", "Coarser than the reward can be tolerant: the eye is 4.0 cm off"),
+        ({"error": 4.0}, "good", "is 4.0 cm off"),
         ({"error": float("inf")}, "bad", "has not been measured"),
-        ({"scales": np.full((6, 4), 9.0)}, "bad", "expects to be 9.0 cm off"),
+        ({"scales": np.full((6, 4), 4.0)}, "bad", "Coarser than the reward can be tolerant: the eye is 0.0 cm off"),
+        ({"scales": np.full((6, 4), 4.0)}, "bad", "expects to be 5.7 cm off"),
         ({"believed": np.array([True] * 4 + [False] * 2)}, "doubt", "believed in 4 of 6 frames"),
         ({"believed": np.zeros(6, bool)}, "bad", "believed in 0 of 6 frames"),
     ],

@@ -116,10 +116,12 @@ def test_state_is_enough_to_go_on():
 def test_a_floor_follows_the_eye():
     demo = states(8)
     known = DescribedDemo.known(PUSH, demo[1:], demo[0])
-    rough = FollowReward(PUSH, known.start, described=dataclasses.replace(known, error=2.0))
-    assert rough.numbers()["floor"] == 5.0
-    assert FollowReward(PUSH, known.start, described=known).numbers()["floor"] == 2.0
-    assert "2.0 cm off" in rough.notes[0]
+    scales = np.tile([1.2, *known.scales[0, 1:]], (len(known), 1))
+    scales[:, [part.name for part in PUSH.parts].index("object 1")] = 1.6
+    rough = FollowReward(PUSH, known.start, described=dataclasses.replace(known, scales=scales))
+    assert rough.numbers()["floor"] == pytest.approx(5.0)  # 2 for the hand relative to the object
+    assert FollowReward(PUSH, known.start, described=known).numbers()["floor"] == pytest.approx(2 + 1.5 * 0.02**0.5)
+    assert "expects to be 2.0 cm off" in rough.notes[0]
 
 
 def test_the_demo_is_read_once_and_only_if_needed():

@@ -46,6 +46,15 @@ class DescribedDemo:
     def __len__(self) -> int:
         return len(self.values)
 
+    @property
+    def expected(self) -> float:
+        """Median error in centimetres that the eye expects over these frames: of the hand's place relative to the first
+        object's (or the goal's, or its own)."""
+        names = [part.name for part in self.entities.parts]
+        other = [name for name in ("object 1", "goal") if name in names][:1]
+        shown = self.scales[:, [names.index(name) for name in ("hand", *other)]]
+        return float(np.median(np.linalg.norm(shown, axis=1)))
+
     def state(self) -> tuple[dict[str, Any], dict[str, npt.NDArray[Any]]]:
         """Plain values and arrays; `from_state` reads them."""
         arrays = {name: getattr(self, name) for name in ("values", "scales", "start", "believed")}

@@ -1,7 +1,7 @@
-"""From what is said of each frame of a demo alone to one story: what stands still, what is carried, where it ends.
+"""From what is said of each frame of a demo alone to one story: what stands still, and what is carried.
 
 All that is known here holds in any task: things rest until they are touched, what is grasped keeps its place in the
-hand, a goal stays where it is, and what ends about the goal was brought to it.
+hand, and a goal stays where it is.
 """
 
 from __future__ import annotations
@@ -22,10 +22,8 @@ GRASP = 10.0
 """Centimetres between the hand and the place of what it can hold."""
 BEFORE = 4
 """Frames before an object moves in which it may have been grasped."""
-HELD = 1.2
-"""Expected error, at most, of what is known to be held."""
-DRAWN = 4.0
-"""Centimetres from the goal within which an end is about the goal, or twice its expected error."""
+SLIPS = 3.0
+"""Centimetres by which what is held may lie otherwise in the hand than when it was taken."""
 KEPT = 0.3
 """What a median of many frames does not make better: their errors have much in common."""
 
@@ -84,7 +82,6 @@ def smooth(entities: Entities, values: npt.ArrayLike, scales: npt.ArrayLike, res
     if not len(told):
         raise ValueError("the demo has no frames to describe.")
     column = {part.name: k for k, part in enumerate(entities.parts)}
-    goal = None
     if "goal" in column:
         at, k = entities.at("goal"), column["goal"]
         goal = weighted_median(told[:, at], 1 / errors[:, k])
@@ -95,7 +92,7 @@ def smooth(entities: Entities, values: npt.ArrayLike, scales: npt.ArrayLike, res
         at, k = entities.at(name), column[name]
         # Object 1 is what the hand touches; others are moved by it, and keep no place in the hand.
         hand = told[:, entities.at("hand")] if number == 0 else None
-        told[:, at], errors[:, k], start[at] = _thing(told[:, at], errors[:, k], hand, goal)
+        told[:, at], errors[:, k], start[at] = _thing(told[:, at], errors[:, k], hand)
     return Smoothed(told, errors, start)
 
 
@@ -104,9 +101,7 @@ def _of_median(scales: FloatArray) -> FloatArray:
     return np.asarray(np.minimum(scales, np.median(scales) / len(scales) ** 0.5 + KEPT))
 
 
-def _thing(
-    raw: FloatArray, scales: FloatArray, hand: FloatArray | None, goal: FloatArray | None
-) -> tuple[FloatArray, FloatArray, FloatArray]:
+def _thing(raw: FloatArray, scales: FloatArray, hand: FloatArray | None) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Places and expected errors of one object over the demo, and where it rests at its beginning."""
     told, errors, J = raw.copy(), scales.copy(), len(raw)
     first = still_stretch(raw, scales)
@@ -114,21 +109,11 @@ def _thing(
     told[:first] = start
     agreed = np.linalg.norm(raw[:first] - start, axis=1) < STILL
     errors[:first] = np.where(agreed, _of_median(scales[:first]), scales[:first])
-    if first == J:
-        return told, errors, start
-    if hand is not None and (grasp := _grasp(told, errors, hand, first)) is not None:
-        share = (errors[first:] ** 2 / (errors[first:] ** 2 + 1))[:, None]
+    if first < J and hand is not None and (grasp := _grasp(told, errors, hand, first)) is not None:
+        seen = errors[first:] ** 2
+        share = (seen / (seen + SLIPS**2))[:, None]
         told[first:] = told[first:] * (1 - share) + (hand[first:] + grasp) * share
-        errors[first:] = np.minimum(errors[first:], HELD)
-    last = min(still_stretch(told[::-1], errors[::-1]), J - first)
-    end = weighted_median(told[-last:], 1 / errors[-last:])
-    doubt = max(1.0, float(np.median(errors[-last:])))
-    errors[-last:] = errors[-last:].min()
-    if goal is not None and np.linalg.norm(end - goal) < max(DRAWN, 2 * doubt):
-        # A mean of the two: the goal is known, what was seen has its error, and may lie a little beside it.
-        end = goal + (end - goal) * DRAWN / (DRAWN + doubt**2)
-        errors[-last:] = np.minimum(errors[-last:], 2.0)
-    told[-last:] = end
+        errors[first:] = np.sqrt(seen * SLIPS**2 / (seen + SLIPS**2))
     return told, errors, start
 
 

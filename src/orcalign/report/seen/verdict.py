@@ -31,10 +31,11 @@ def verdict(seen: SeenDemo) -> list[Verdict]:
         found.append(Verdict("bad", f"Another camera: {seen.problem}"))
     if seen.doubt:
         found.append(Verdict("bad", seen.doubt[0].upper() + seen.doubt[1:]))
-    expected = float(np.median(told.scales.max(axis=1)))
     known = "has not been measured" if not np.isfinite(told.error) else f"is {told.error:.1f} cm off"
-    words = f"The eye {known} on frames it has not learned from; it expects to be {expected:.1f} cm off in this video."
-    if not np.isfinite(told.error) or max(told.error, expected) > COARSE:
+    words = (
+        f"The eye {known} on frames it has not learned from; it expects to be {told.expected:.1f} cm off in this video."
+    )
+    if not np.isfinite(told.error) or told.expected > COARSE:
         found.append(Verdict("bad", f"Coarser than the reward can be tolerant: {words[0].lower()}{words[1:]}"))
     else:
         found.append(Verdict("good", words))

@@ -25,7 +25,7 @@ class Guiding:
         self.demo, self.relative = demo, Relative(demo)
         self.between = self.relative.between()
         """[J, J] Centimetres between the demo's frames."""
-        self.floor = settings.floor_at(demo.error)
+        self.floor = settings.floor_at(demo.expected)
         self.matching: dict[str, Any] = {
             "temperature": settings.temperature,
             "floor": self.floor,
@@ -38,9 +38,10 @@ class Guiding:
     def note(self) -> str:
         """How well the demo is known, for people."""
         demo = self.demo
-        coarse = "; that is coarser than the reward can be tolerant" if demo.error > COARSE else ""
+        coarse = "; that is coarser than the reward can be tolerant" if demo.expected > COARSE else ""
         return (
-            f"the eye is {demo.error:.1f} cm off on frames it has not learned from; objects are believed in "
+            f"the eye expects to be {demo.expected:.1f} cm off in this demo, and is {demo.error:.1f} cm off on frames "
+            "it has not learned from; objects are believed in "
             f"{int(demo.believed.sum())} of {len(demo)} demo frames; floor {self.floor:.1f} cm{coarse}"
         )
 

@@ -11,7 +11,7 @@ from orcalign.checks import require
 from orcalign.rewards.follow.sight import SEES
 
 LEAST_FLOOR, PER_ERROR, MOST_FLOOR = 2.0, 1.5, 6.0
-"""Centimetres: the floor of an eye that is never wrong, its growth with each of the eye's error, and its highest:
+"""Centimetres: the floor of an eye that is never wrong, its growth with each of error that it expects, and its highest:
 beyond that places are no longer told apart."""
 COARSE = (MOST_FLOOR - LEAST_FLOOR) / PER_ERROR
 """Centimetres of error beyond which the floor grows no more."""
@@ -29,7 +29,7 @@ class FollowSettings:
     temperature: float = 3.0
     """Centimetres beyond the floor at which a frame counts as 1/e reached."""
     floor: float | None = None
-    """Centimetres within which a frame counts as reached; None takes it from the eye's error."""
+    """Centimetres within which a frame counts as reached; None takes it from the error that the eye expects."""
     weight: float = 10.0
     """What the whole of progress is worth, in steps spent in the demo's last frame."""
     last: float = 1.0
@@ -47,7 +47,7 @@ class FollowSettings:
             require("floor", self.floor, at_least=0)
 
     def floor_at(self, error: float) -> float:
-        """Centimetres, with an eye that is so many centimetres off."""
+        """Centimetres, with an eye that expects to be so many centimetres off."""
         return min(MOST_FLOOR, LEAST_FLOOR + PER_ERROR * error) if self.floor is None else self.floor
 
     def plain(self) -> dict[str, Any]:
