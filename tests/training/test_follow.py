@@ -133,8 +133,12 @@ def test_where_nothing_is_known_all_numbers_are_one_place():
     assert len(entities.units) == 3
 
 
-def test_settings_of_following_choose_the_recipe():
-    assert config("nav2d").recipe == "orca_progress"
+def test_a_run_that_names_no_recipe_follows_where_it_can():
+    assert config("nav2d").recipe == "follow_posed"
+    assert config("nav2d", settings={"reward.context": 1}).recipe == "orca_progress"
+    assert config("nav2d", settings={"collect.policy_input": "pixels"}).recipe == "orca_progress"
+    assert config("nav2d", settings={"demo.demo": ("a.mp4", "b.mp4")}).recipe == "orca_progress"
+    assert config("nav2d", "paper").recipe == "orca"
     assert config("nav2d", settings={"follow.eye": "own"}).recipe == "follow"
     assert config("nav2d", settings={"follow.eye": "posed"}).recipe == "follow_posed"
     assert config("nav2d", settings={"follow.entities": "a.yaml"}).recipe == "follow"

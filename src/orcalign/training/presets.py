@@ -33,7 +33,7 @@ class Preset:
     """Settings for a kind of machine."""
 
     recipe: str
-    """Of runs that name none."""
+    """Of runs that name none; the preset `laptop` follows in state space where it can (`usual_recipe`)."""
     settings: Plain
     agents: Mapping[str, Plain] = field(default_factory=dict)
     """What is otherwise for an agent that is not the preset's own."""
@@ -185,7 +185,7 @@ def config(task: str, preset: str = "laptop", recipe: str | None = None, setting
         settings: what is to be otherwise, as in {"steps": 5000, "agent.hidden": 64}.
 
     >>> config("door-close").recipe, config("door-close", "paper").recipe
-    ('orca_progress', 'orca')
+    ('follow_posed', 'orca')
     >>> config("door-close", settings={"reward.context": 1}).reward.context
     1
     >>> config("door-close", "desktop")
@@ -196,16 +196,23 @@ def config(task: str, preset: str = "laptop", recipe: str | None = None, setting
     return from_mapping(plain_config(task, preset, recipe, settings))
 
 
-def usual_recipe(preset: str, given: Plain) -> str:
-    """The recipe of a run that names none: the preset's own, or one that follows in state space, if settings say how.
+def usual_recipe(task: str, preset: str, given: Plain) -> str:
+    """The recipe of a run that names none: with `laptop` one that follows in state space, where the task's suite poses
+    scenes or settings say how to follow; the preset's own otherwise, or where settings ask for pictures or several demos.
 
-    >>> [usual_recipe("laptop", given) for given in ({}, {"follow.eye": "own"}, {"follow.near": 2})]
-    ['orca_progress', 'follow', 'follow_posed']
+    >>> [usual_recipe("push", "laptop", given) for given in ({}, {"follow.eye": "own"}, {"demo.demos": 4})]
+    ['follow_posed', 'follow', 'orca_progress']
     """
-    if not any(name.startswith("follow.") for name in given):
-        return PRESETS[preset].recipe
     own = given.get("follow.eye", "own" if "follow.entities" in given else "posed") == "own"
-    return "follow" if own else "follow_posed"
+    sections = {name.partition(".")[0] for name in given}
+    if "follow" in sections:
+        return "follow" if own else "follow_posed"
+    several = given.get("demo.demos", 1) != 1 or len(given.get("demo.demo", ())) > 1
+    mixed = given.get("demo.demo_kind") == "mixed"
+    pictures = given.get("collect.policy_input", "states") != "states"
+    if preset != "laptop" or several or mixed or pictures or sections & {"encoder", "reward"}:
+        return PRESETS[preset].recipe
+    return "follow_posed" if find_suite(find_task(task).suite).poses else PRESETS[preset].recipe
 
 
 def plain_config(
@@ -215,7 +222,7 @@ def plain_config(
     given = dict(settings or {})
     require("preset", preset, tuple(PRESETS))
     if recipe is None and not {"reward.matcher", "reward.reward"} & set(given):
-        recipe = usual_recipe(preset, given)
+        recipe = usual_recipe(task, preset, given)
     if recipe is not None:
         require("recipe", recipe, tuple(RECIPES))
     suited = find_suite(find_task(task).suite).defaults.get(preset, {})
