@@ -45,6 +45,12 @@ def test_every_file_of_the_folder_is_a_study():
     assert all((find_study(name).name, find_study(name).file) == (name, "") for name in STUDIES)
 
 
+def test_the_page_on_studies_lists_all():
+    lines = (ROOT / "docs" / "studies.md").read_text().splitlines()
+    listed = [name for line in lines if line.startswith("| ") for name in line[2:].split(" |")[0].split(", ")]
+    assert set(STUDIES) <= set(listed)
+
+
 def test_the_main_study_is_the_papers_grid():
     plan = plan_study(find_study("misaligned"), "paper")
     assert len(plan.cells) == 10 * 7 * 3
