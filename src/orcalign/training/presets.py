@@ -131,6 +131,11 @@ RECIPES: dict[str, Recipe] = {
         "the same with an eye that has learned from scenes posed in the simulator",
         {**_FOLLOW, "follow.eye": "posed"},
     ),
+    "follow_pictures": Recipe(
+        "follow (pictures)",
+        "the same, and the learner's own places are read from its pictures, too: its true states pay nothing",
+        {**_FOLLOW, "follow.eye": "posed", "follow.learner": "pictures"},
+    ),
     "orca_progress": Recipe(
         "ORCA progress",
         "pays progress along the demo in order, and for staying in its last frame, around the object",
@@ -198,9 +203,13 @@ def usual_recipe(preset: str, given: Plain) -> str:
 
     >>> [usual_recipe("laptop", given) for given in ({}, {"follow.eye": "own"}, {"follow.near": 2})]
     ['orca_progress', 'follow', 'follow_posed']
+    >>> usual_recipe("laptop", {"follow.learner": "pictures"})
+    'follow_pictures'
     """
     if not any(name.startswith("follow.") for name in given):
         return PRESETS[preset].recipe
+    if given.get("follow.learner") == "pictures":
+        return "follow_pictures"
     own = given.get("follow.eye", "own" if "follow.entities" in given else "posed") == "own"
     return "follow" if own else "follow_posed"
 
