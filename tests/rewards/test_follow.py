@@ -121,8 +121,8 @@ def test_a_floor_follows_the_eye():
     scales = np.tile([1.2, *known.scales[0, 1:]], (len(known), 1))
     scales[:, [part.name for part in PUSH.parts].index("object 1")] = 1.6
     rough = FollowReward(PUSH, known.start, described=dataclasses.replace(known, scales=scales))
-    assert rough.numbers()["floor"] == pytest.approx(5.0)  # 2 for the hand relative to the object
-    assert FollowReward(PUSH, known.start, described=known).numbers()["floor"] == pytest.approx(2 + 1.5 * 0.02**0.5)
+    assert rough.numbers()["floor"] == pytest.approx(4.5)  # 2 for the hand relative to the object
+    assert FollowReward(PUSH, known.start, described=known).numbers()["floor"] == pytest.approx(2 + 1.25 * 0.02**0.5)
     assert "expects to be 2.0 cm off" in rough.notes[0]
 
 

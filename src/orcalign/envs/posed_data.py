@@ -27,7 +27,7 @@ from orcalign.locks import folder_lock
 FRAMES = 8000
 SHARD = 256
 """Frames after which a shard ends, with its layout."""
-WAY = 1
+WAY = 2
 """Number of the way in which scenes are posed; another where its frames are others."""
 SIMULATORS = ("mujoco", "metaworld")
 Told: TypeAlias = Callable[[int, int], None]

@@ -16,11 +16,14 @@ from orcalign.envs.suite import find_suite
 from orcalign.rewards.follow.own_frames import OwnSettings
 from orcalign.training.config import DemoConfig, EncoderConfig, TrainConfig
 from orcalign.training.config_mapping import from_mapping, with_settings
+from orcalign.training.follow_config import FOLLOW
 
 Plain = Mapping[str, Any]
 OBJECT_FRAMES = 192
 """Least side of the drawn frames where a part of them is looked at, if the preset names a side: a part of such a
 picture still has enough to see."""
+EYE_FRAMES = 224
+"""The same where an eye reads them: it looks at the part that changes."""
 ALIGNED_WINDOW = "window=10"
 """The paper's for TemporalOT and aligned demos; otherwise it is a tenth of the demo, the matcher's own default."""
 
@@ -237,8 +240,9 @@ def _fitted(plain: dict[str, Any], given: Plain, usual: str) -> dict[str, Any]:
     """Settings that follow from others, unless they are given; `usual` is the encoder of the preset."""
     reward, demo, collect = (plain.get(name, {}) for name in ("reward", "demo", "collect"))
     look, side = plain["encoder"].get("look", EncoderConfig.look), collect.get("frame_size")
-    if look != EncoderConfig.look and side is not None and "collect.frame_size" not in given:
-        plain = with_settings(plain, {"collect.frame_size": max(side, OBJECT_FRAMES)})
+    least = OBJECT_FRAMES if look != EncoderConfig.look else EYE_FRAMES if reward.get("reward") == FOLLOW else 0
+    if least and side is not None and "collect.frame_size" not in given:
+        plain = with_settings(plain, {"collect.frame_size": max(side, least)})
     if "evaluation.eval_episodes" in given and "evaluation.eval_last" not in given:
         plain = with_settings(plain, {"evaluation.eval_last": None})
     named = plain["encoder"].get("encoder", EncoderConfig.encoder)
