@@ -28,7 +28,9 @@ ROOT = Path(__file__).parents[2]
 @pytest.mark.parametrize("name", TRAINING)
 def test_every_study_can_be_planned(name, preset):
     plan = plan_study(find_study(name), preset)
-    laptop = {"quick": 40_000, "encoder-ranking": 20_000, "follow": 30_000, "follow-parts": 20_000}.get(name, 50_000)
+    laptop = {
+        "quick": 40_000, "encoder-ranking": 20_000, "follow": 30_000, "follow-parts": 20_000, "follow-pictures": 30_000,
+    }.get(name, 50_000)  # fmt: skip
     steps = {"laptop": laptop, "paper": 1_000_000}[preset]
     assert plan.cells
     for cell in plan.cells:

@@ -134,6 +134,11 @@ RECIPES: dict[str, Recipe] = {
         "the same with an eye that has learned from scenes posed in the simulator",
         {**_FOLLOW, "follow.eye": "posed"},
     ),
+    "follow_pictures": Recipe(
+        "follow (pictures)",
+        "the same, and the learner's own places are read from its pictures, too: its true states pay nothing",
+        {**_FOLLOW, "follow.eye": "posed", "follow.learner": "pictures"},
+    ),
     "orca_progress": Recipe(
         "ORCA progress",
         "pays progress along the demo in order, and for staying in its last frame, around the object",
@@ -202,7 +207,11 @@ def usual_recipe(task: str, preset: str, given: Plain) -> str:
 
     >>> [usual_recipe("push", "laptop", given) for given in ({}, {"follow.eye": "own"}, {"demo.demos": 4})]
     ['follow_posed', 'follow', 'orca_progress']
+    >>> usual_recipe("push", "laptop", {"follow.learner": "pictures"})
+    'follow_pictures'
     """
+    if given.get("follow.learner") == "pictures":
+        return "follow_pictures"
     own = given.get("follow.eye", "own" if "follow.entities" in given else "posed") == "own"
     sections = {name.partition(".")[0] for name in given}
     if "follow" in sections:
