@@ -31,9 +31,10 @@ class _Layers(nn.Module):
     def __init__(self, before: int, after: int, kernel: tuple[int, int, int], apart: bool = False) -> None:
         super().__init__()
         time, high, wide = kernel
-        first = (1, high, wide) if apart else kernel
+        first = (1 if apart else time, high, wide)
+        around = (first[0] // 2, high // 2, wide // 2)
         # The first layer of all is cut at its front afterwards; the others keep the size of the map.
-        self.conv1 = nn.Conv3d(before, after, first, padding=tuple(size // 2 for size in first), bias=False)
+        self.conv1 = nn.Conv3d(before, after, first, padding=around, bias=False)
         self.bn1 = nn.BatchNorm3d(after)
         self.apart = apart
         if apart:
