@@ -139,6 +139,29 @@ RECIPES: dict[str, Recipe] = {
         "the same, and the learner's own places are read from its pictures, too: its true states pay nothing",
         {**_FOLLOW, "follow.eye": "posed", "follow.learner": "pictures"},
     ),
+    "gaifo": Recipe(
+        "GAIfO",
+        "a discriminator learns to tell the learner's transitions from a state demo's, and is to be misled",
+        {
+            "reward.reward": "gaifo",
+            "reward.scale": "none",
+            "agent.gamma": 0.95,
+            "agent.learning_rate": 3e-4,
+            "agent.action_penalty": 0.01,
+        },
+    ),
+    "roboclip": Recipe(
+        "RoboCLIP",
+        "how much the whole episode is like the video, paid at its last step by a network that sees motion",
+        {
+            "reward.reward": "roboclip",
+            # As in the paper. The one reward of an episode is at its end: a learner that looks ahead less far than an
+            # episode is long would hardly see it from its beginning.
+            "agent.agent": "sac",
+            "agent.gamma": 0.99,
+            "agent.learning_rate": 3e-4,
+        },
+    ),
     "orca_progress": Recipe(
         "ORCA progress",
         "pays progress along the demo in order, and for staying in its last frame, around the object",
