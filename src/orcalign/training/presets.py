@@ -226,7 +226,7 @@ def config(task: str, preset: str = "laptop", recipe: str | None = None, setting
 
 def usual_recipe(task: str, preset: str, given: Plain) -> str:
     """The recipe of a run that names none: with `laptop` one that follows in state space, where the task's suite poses
-    scenes or settings say how to follow; the preset's own otherwise, or where settings ask for pictures or several demos.
+    scenes or settings say how to follow; the preset's own otherwise, or where settings want pictures or several demos.
 
     >>> [usual_recipe("push", "laptop", given) for given in ({}, {"follow.eye": "own"}, {"demo.demos": 4})]
     ['follow_posed', 'follow', 'orca_progress']
