@@ -295,6 +295,11 @@ class Eye:
         except (ValueError, KeyError, TypeError) as error:
             raise ValueError(f"{str(path)!r} holds no eye that this version reads ({error}).") from None
 
+    def with_encoder_of(self, other: Eye) -> Eye:
+        """Itself, which looks through the network that another one has ready."""
+        self._encoder, self.threads = other._encoder, other.threads
+        return self
+
     @property
     def digest(self) -> str:
         """Of all that it is: equal digests, equal predictions."""

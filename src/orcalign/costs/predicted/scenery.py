@@ -59,8 +59,8 @@ class Scenery:
         return cls((frames.shape[1], frames.shape[2]), crop, background, seen >= SEEN)
 
     def cut(self, frames: Frames) -> Frames:
-        """What is looked at of frames [T,H,W,3]; a ValueError if they have another size."""
-        self._check(frames)
+        """What is looked at of frames [T,H,W,3]; larger ones are shrunk, those of another shape are a ValueError."""
+        frames = self._fitted(frames)
         top, bottom, left, right = self.crop
         return frames[:, top:bottom, left:right]
 
@@ -71,7 +71,7 @@ class Scenery:
         Brightness and contrast may differ. At each pixel the frames that come nearest count, since the background is
         seen there in some of them. Where the background has no features, little can be told, and little is said.
         """
-        self._check(frames)
+        frames = self._fitted(frames)
         if not self.static.any():
             return 0.0
         own = self.background.astype(np.float64)
@@ -98,14 +98,18 @@ class Scenery:
             "learner with the demo's."
         )
 
-    def _check(self, frames: Frames) -> None:
+    def _fitted(self, frames: Frames) -> Frames:
+        """Frames of the eye's own size."""
         check_frames(frames)
-        H, W = self.size
-        if frames.shape[1:3] != self.size:
+        (H, W), (height, width) = self.size, frames.shape[1:3]
+        if height == width >= H == W:
+            return resize(np.ascontiguousarray(frames), H)
+        if (height, width) != self.size:
             raise ValueError(
-                f"the frames have {frames.shape[1]}x{frames.shape[2]} pixels (height x width), and this eye was made "
-                f"for {H}x{W}; give it frames of that size, or make an eye for these."
+                f"the frames have {height}x{width} pixels (height x width), and this eye was made for {H}x{W}; give it "
+                "frames of that size, or square ones that are larger than a square of its own, or make an eye for these."
             )
+        return frames
 
     def state(self) -> tuple[dict[str, Any], dict[str, npt.NDArray[Any]]]:
         """Plain values and arrays."""

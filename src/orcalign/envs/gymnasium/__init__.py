@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 import importlib.util
 import inspect
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from typing import Any, final
 
@@ -66,6 +66,8 @@ class Gymnasium(Suite):
 
     name = "gymnasium"
     others = "a registered Gymnasium id, module:id where importing the module registers it, or module:function"
+    # Others draw in one size, and a video that was recorded there has it, too.
+    defaults: Mapping[str, Mapping[str, Any]] = {"laptop": {"collect.frame_size": None}}
 
     @property
     def names(self) -> Iterable[str]:

@@ -180,7 +180,9 @@ class OwnFrames:
         plain, arrays = state
         self._next, self._first = plain["next"], plain["first"]
         self._guesses, self._counts = np.array(arrays["guesses"]), np.array(arrays["counts"])
-        self.__dict__["eye"] = Eye.from_state(plain["eye"], dict(Evidence(0, arrays).under("eye/").arrays))
+        eye = Eye.from_state(plain["eye"], dict(Evidence(0, arrays).under("eye/").arrays))
+        # A collector does this before every episode, and its network takes a second to be compiled.
+        self.__dict__["eye"] = eye.with_encoder_of(self.eye)
 
 
 class _Own:
