@@ -11,7 +11,9 @@ import numpy as np
 from orcalign.costs.predicted.doubts import still_problem
 from orcalign.costs.predicted.entities import Entities
 from orcalign.costs.predicted.eye import Eye
+from orcalign.costs.predicted.turning import Turning
 from orcalign.envs import find_task, make, train_seed
+from orcalign.envs.cartesian import OFTEN, share_aside, turning_of
 from orcalign.envs.entities import entities_of, everything
 from orcalign.training.follow_config import FOLLOW
 from orcalign.training.posed_eyes import Told, posed_eye
@@ -41,18 +43,33 @@ def prepare_to_follow(
     problem = still_problem(eye) or eye.view_problem(demos[0].frames)
     if problem:
         raise ValueError(problem)
-    own = follow.own(config.seed)
+    own, turning = follow.own(config.seed), _turning(config, entities)
     part = {
         "kind": FOLLOW,
         "settings": follow.settings().plain(),
         "entities": entities.plain(),
         "rest": eye.rest.tolist(),
         "own": None if own is None else own.plain(),
+        "turning": None if turning is None else turning.plain(),
     }
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "eye.safetensors"
         eye.save(file)
         return part, file.read_bytes()
+
+
+def _turning(config: TrainConfig, entities: Entities) -> Turning | None:
+    """What turns the world, where it is to be turned."""
+    turned = config.follow.turned
+    if turned == "never" or (turned == "auto" and share_aside(config.task, entities) < OFTEN):
+        return None
+    found = turning_of(config.task, entities)
+    if found is None and turned == "always":
+        raise ValueError(
+            f"turned is 'always', and the world of {config.task!r} cannot be turned: its entities need a goal, and two "
+            "of its actions must move the hand along straight lines in the plane; leave it out."
+        )
+    return found
 
 
 def entities_in(config: TrainConfig) -> Entities:
@@ -80,11 +97,12 @@ def look_around(config: TrainConfig, entities: Entities) -> Eye:
     collect = config.collect
     env = make(config.task, collect.render, config.seed, size=collect.frame_size)
     env.action_space.seed(0)
-    frames, states, rests = [], [], []
+    frames, states, rests, starts = [], [], [], []
     try:
         for k in range(RESETS):
             state, _ = env.reset(seed=train_seed(k, LOOKING))
             rests.append(state)
+            starts.append(np.array(env.render()))
             for t in range(STEPS * 4):
                 state, *_ = env.step(env.action_space.sample())
                 if not np.isfinite(state).all():
@@ -99,4 +117,7 @@ def look_around(config: TrainConfig, entities: Entities) -> Eye:
     finally:
         env.close()
     about = {"task": config.task, "render": collect.render, "learns": "from own frames"}
-    return Eye.begin(entities, np.stack(frames), np.stack(states), np.stack(rests), about=about, seed=config.seed)
+    return Eye.begin(
+        entities, np.stack(frames), np.stack(states), np.stack(rests), about=about, seed=config.seed,
+        starts=np.stack(starts),
+    )  # fmt: skip

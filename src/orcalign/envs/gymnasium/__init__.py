@@ -66,8 +66,9 @@ class Gymnasium(Suite):
 
     name = "gymnasium"
     others = "a registered Gymnasium id, module:id where importing the module registers it, or module:function"
-    # Others draw in one size, and a video that was recorded there has it, too.
-    defaults: Mapping[str, Mapping[str, Any]] = {"laptop": {"collect.frame_size": None}}
+    # Others draw in one size, and a video that was recorded there has it, too. Of what a world can be like at a reset
+    # nothing is known.
+    defaults: Mapping[str, Mapping[str, Any]] = {"laptop": {"collect.frame_size": None, "follow.eye_episode": 15}}
 
     @property
     def names(self) -> Iterable[str]:

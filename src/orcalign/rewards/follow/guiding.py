@@ -6,6 +6,7 @@ from typing import Any, final
 
 from orcalign.costs.predicted import DescribedDemo
 from orcalign.costs.predicted.relative import Relative
+from orcalign.costs.predicted.turning import Turning
 from orcalign.matching import OrcaProgressMatch, along_path, orca_progress
 from orcalign.matching.match import FloatArray
 from orcalign.rewards.follow.settings import COARSE, FollowSettings
@@ -13,7 +14,7 @@ from orcalign.rewards.follow.settings import COARSE, FollowSettings
 
 @final
 class Guiding:
-    """A described demo to be followed.
+    """A described demo to be followed, in a turned world if there is one.
 
     >>> from orcalign.costs.predicted import Entities
     >>> demo = DescribedDemo.known(Entities((0,), unit=1.0), [[10.0], [30.0]], [0.0])
@@ -21,8 +22,8 @@ class Guiding:
     [0.0, 1.0]
     """
 
-    def __init__(self, demo: DescribedDemo, settings: FollowSettings) -> None:
-        self.demo, self.relative = demo, Relative(demo)
+    def __init__(self, demo: DescribedDemo, settings: FollowSettings, turning: Turning | None = None) -> None:
+        self.demo, self.relative = demo, Relative(demo if turning is None else turning.demo(demo))
         self.between = self.relative.between()
         """[J, J] Centimetres between the demo's frames."""
         self.floor = settings.floor_at(demo.expected)

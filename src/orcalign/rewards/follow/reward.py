@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from orcalign.costs.predicted import DescribedDemo, Entities
+from orcalign.costs.predicted.turning import Turning
 from orcalign.matching import orca
 from orcalign.matching.match import FloatArray
 from orcalign.rewards.base import Array, Evidence, Moment, Need, Reward, Rollout, State
@@ -18,6 +19,8 @@ from orcalign.rewards.follow.settings import FollowSettings
 from orcalign.rewards.follow.sight import Sight, frontier
 from orcalign.rewards.follow.stream import FollowStream
 from orcalign.rewards.story import tell
+
+TURNED = "the policy sees and acts in a world that is turned so that the goal lies ahead of the object, as in the demo"
 
 if TYPE_CHECKING:
     from orcalign.rewards.description import Kit
@@ -39,6 +42,7 @@ class FollowReward(Reward):
         described: the demo in numbers, or what reads it when it is first needed.
         own: the eye that learns from the learner's own frames, in the place of `described`.
         demos: the video.
+        turning: how each episode is turned, and the demo, before they are compared.
 
     >>> entities = Entities(hand=(0, 1), unit=1.0)
     >>> demo = DescribedDemo.known(entities, [[20.0, 0.0], [40.0, 0.0]], [0.0, 0.0])
@@ -58,27 +62,32 @@ class FollowReward(Reward):
         described: DescribedDemo | Callable[[], DescribedDemo] | None = None,
         own: OwnFrames | None = None,
         demos: tuple[Demo, ...] = (),
+        turning: Turning | None = None,
     ) -> None:
         self.entities, self.rest = entities, np.asarray(rest, np.float64)
         self.settings = FollowSettings() if settings is None else settings
-        self.own, self.demos = own, demos
+        self.own, self.demos, self.turning = own, demos, turning
         self.need = Need(frames=0, states=True) if own is None else own.need
         self.sight = Sight(entities, self.rest, self.settings.sees)
         self.guide_dim = self.sight.dim
         self._read = described if callable(described) else None
-        self._guiding = None if callable(described) or described is None else Guiding(described, self.settings)
+        self._guiding = None if callable(described) or described is None else self._guided(described)
 
     @property
     def guiding(self) -> Guiding | None:
         """The described demo, and what is made of it; None as long as there is none."""
         if self._guiding is None and self._read is not None:
-            self._guiding = Guiding(self._read(), self.settings)
+            self._guiding = self._guided(self._read())
         return self._guiding
+
+    def _guided(self, described: DescribedDemo) -> Guiding:
+        return Guiding(described, self.settings, self.turning)
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """How well the demo is known."""
-        return () if self.guiding is None else (self.guiding.note,)
+        """How the world is turned, and how well the demo is known."""
+        turned = () if self.turning is None else (TURNED,)
+        return turned if self.guiding is None else (*turned, self.guiding.note)
 
     def observe(self, rollout: Rollout) -> dict[str, Array]:
         """States [T+1, D]; for an eye that learns, what it sees in some frames as well."""
@@ -131,12 +140,12 @@ class FollowReward(Reward):
         if found is None:
             return None
         described, notes = found
-        self._guiding = Guiding(described, self.settings)
+        self._guiding = self._guided(described)
         return [*notes, self._guiding.note]
 
     def stream(self) -> FollowStream:
         """A step at a time, by the state alone."""
-        return FollowStream(self.entities, self.sight, self.guiding)
+        return FollowStream(self.entities, self.sight, self.guiding, self.turning)
 
     def explain(self, evidence: Evidence) -> Explanation | None:
         """The match by costs in centimetres, and its story."""
@@ -166,7 +175,7 @@ class FollowReward(Reward):
         kept = Evidence(0, arrays)
         if plain["described"] is not None:
             described = DescribedDemo.from_state(plain["described"], kept.under("described/").arrays)
-            self._guiding = Guiding(described, self.settings)
+            self._guiding = self._guided(described)
         if self.own is not None:
             self.own.load_state((plain["own"], dict(kept.under("own/").arrays)))
 
@@ -178,6 +187,7 @@ class FollowReward(Reward):
             "entities": self.entities.plain(),
             "rest": self.rest.tolist(),
             "own": None if self.own is None else self.own.settings.plain(),
+            "turning": None if self.turning is None else self.turning.plain(),
         }
 
     @classmethod
@@ -185,7 +195,7 @@ class FollowReward(Reward):
         """As described; the eye is read when the demo has to be looked at."""
         from orcalign.rewards.follow.own_frames import OwnFrames, OwnSettings, read_demo
 
-        own = description["own"]
+        own, turned = description["own"], description.get("turning")
         return cls(
             Entities.from_plain(description["entities"]),
             description["rest"],
@@ -193,7 +203,9 @@ class FollowReward(Reward):
             described=None if own is not None else (lambda: read_demo(kit)),
             own=None if own is None else OwnFrames(kit, OwnSettings.from_plain(own)),
             demos=kit.demos,
+            turning=None if turned is None else Turning.from_plain(turned),
         )
 
     def _values(self, evidence: Evidence) -> FloatArray:
-        return self.entities.read(evidence["states"])
+        values = self.entities.read(evidence["states"])
+        return values if self.turning is None else self.turning.values(values, values[0])
