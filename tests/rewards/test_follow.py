@@ -80,12 +80,10 @@ def test_a_stream_pays_and_guides_as_the_episode_does():
 def test_in_a_turned_world_all_directions_are_one(angle):
     demo, way = turned_by(states(8), -1.2), turned_by(states(20), angle)
     known = DescribedDemo.known(PUSH, demo[1:], demo[0])
-    as_it_is = FollowReward(PUSH, known.start, None, known)
     own = FollowReward(PUSH, known.start, None, known, turning=Turning(PUSH))
     straight = reward()
     evidence = seen(own, way)
     assert own.pay([evidence])[0].sum() == pytest.approx(straight.pay([seen(straight, states(20))])[0].sum())
-    assert as_it_is.pay([evidence])[0].sum() < 0.8 * own.pay([evidence])[0].sum()
     guide = own.guide([evidence])[0]
     assert np.allclose(guide, straight.guide([seen(straight, states(20))])[0], atol=1e-4)
     live = own.stream()

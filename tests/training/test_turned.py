@@ -13,7 +13,7 @@ from orcalign.video import Demo
 
 TASK = "training.pushing_world:push"
 OWN = {
-    **SMALL, "steps": 300, "collect.random_steps": 120, "collect.learning_starts": 120, "follow.eye_frames": 4,
+    **SMALL, "steps": 300, "collect.random_steps": 120, "collect.learning_starts": 120, "follow.eye_frames": 9,
     "follow.eye_begin": 120, "follow.eye_updates": 10, "follow.eye_every": 90, "follow.eye_refit": 4,
     "follow.eye_episode": 10,
 }  # fmt: skip

@@ -130,6 +130,9 @@ def _call(spec: TaskSpec, function: Callable[..., Env], pictures: bool) -> tuple
     if not isinstance(env, gymnasium.Env):
         raise ValueError(f"{spec.env_id!r} returned a {type(env).__name__}; it must return a gymnasium.Env.")
     limit = env.spec.max_episode_steps if env.spec is not None else None
+    if limit is None and env.has_wrapper_attr("_max_episode_steps"):
+        # A TimeLimit about an environment that was made by hand: it has no spec to say so.
+        limit = env.get_wrapper_attr("_max_episode_steps")
     if limit is None or limit > spec.episode_steps:
         return gymnasium.wrappers.TimeLimit(env, spec.episode_steps), spec
     return env, replace(spec, episode_steps=limit)
