@@ -19,6 +19,9 @@ $(VENV)/.ready: pyproject.toml constraints.txt
 		else echo "Python's venv is missing; install it with: sudo apt-get install python3-venv"; exit 1; fi; }
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install -q --disable-pip-version-check -c constraints.txt -e '.[dev,video,hub,train]'
+	@# It asks for an older gymnasium, and only its loss is looked at.
+	$(BIN)/python -m pip install -q --disable-pip-version-check -c constraints.txt --no-deps imitation
+	$(BIN)/orcalign weights get i3d
 	$(BIN)/orcalign warmup
 	@touch $@
 

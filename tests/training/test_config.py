@@ -152,7 +152,7 @@ def test_temporal_ot_has_the_papers_window_for_aligned_demos(own, recipe, preset
         ({"task": "nav2d", "reward": {"pool": "mean"}}, "pool is 'mean'; Known: auto, max, best"),
         ({"task": "nav2d", "reward": {"context": 1.5}}, "reward.context is 1.5; it must be of type int"),
         ({"task": "nav2d", "collect": {"noise": "blue"}}, "Known: white, pink"),
-        ({"task": "nav2d", "agent": {"agent": "ppo"}}, "Known: drqv2, sac"),
+        ({"task": "nav2d", "agent": {"agent": "ppo"}}, "Known: drqv2, sac, xqc"),
         ({"steps": 5}, "names no task"),
         ([], "must be a mapping"),
     ],

@@ -131,8 +131,7 @@ def train(
         print_config: Print the settings that would be used, and do nothing.
     """
     from orcalign.checks import require
-    from orcalign.encoders.backbones import Request
-    from orcalign.encoders.registry import find_entry
+    from orcalign.training.imitating import find_networks
     from orcalign.training.learner import choose_device
     from orcalign.training.players import parse_workers
     from orcalign.training.run_folder import RunFolder
@@ -152,9 +151,7 @@ def train(
     else:
         where = out or default_folder(config)
         RunFolder.require_free(where)
-        # An encoder whose weights cannot be had is refused before minutes are spent on drawing a demo for it.
-        asked, entry = config.encoder, find_entry(config.encoder.encoder)
-        entry.factory(Request(asked.encoder, asked.encoder_size or entry.size, entry.pooled, asked.weights))
+        find_networks(config)
         with bars() as told:
             run = start_run(config, where, shlex.join(["orcalign", *sys.argv[1:]]), _say, told)
     again = f"Go on with: orcalign train --resume {shlex.quote(str(run.path))}"

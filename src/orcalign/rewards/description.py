@@ -23,6 +23,8 @@ SCENES = "scenes.npz"
 REWARDS = {
     "video": "orcalign.rewards.video_reward:VideoReward",
     "follow": "orcalign.rewards.follow.reward:FollowReward",
+    "gaifo": "orcalign.rewards.adversarial.reward:AdversarialReward",
+    "roboclip": "orcalign.rewards.clip.reward:ClipReward",
     "sum": "orcalign.rewards.composed:Sum",
     "product": "orcalign.rewards.composed:Product",
     "staged": "orcalign.rewards.composed:Staged",
@@ -43,7 +45,7 @@ def reward_class(kind: str) -> Any:
     >>> reward_class("vidoe")
     Traceback (most recent call last):
     ...
-    ValueError: no reward is called 'vidoe'; did you mean 'video'? Known: video, follow, sum, ...
+    ValueError: no reward is called 'vidoe'; did you mean 'video'? Known: video, follow, gaifo, ...
     """
     place = REWARDS.get(kind, kind)
     module, colon, name = place.partition(":")

@@ -92,6 +92,11 @@ class EncoderConfig:
         require("look", self.look, LOOKS)
         _at_least(1, self, "encoder_threads")
 
+    def plain(self) -> dict[str, Any]:
+        """What `make_encoder` takes beside its name."""
+        size, threads = self.encoder_size, self.encoder_threads
+        return {"size": size, "weights": self.weights, "engine": self.engine, "threads": threads}
+
 
 @dataclass(frozen=True)
 class CollectConfig:

@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 import contextlib
+import pkgutil
 from dataclasses import dataclass
 from typing import Any
 
-from orcalign.checks import Ramp, Scale, near_miss, require, share_or_count
+from orcalign.checks import Ramp, Scale, near_miss, require, settings_from, share_or_count
 from orcalign.matching import MATCHERS
 from orcalign.rewards.settings import RewardSettings, calibrates, known_settings
 from orcalign.training.follow_config import FOLLOW
 
 VIDEO = "video"
+IMITATORS = {
+    "gaifo": "orcalign.rewards.adversarial.settings:AdversarialSettings",
+    "roboclip": "orcalign.rewards.clip.settings:ClipSettings",
+}
+"""Rewards with settings of their own, which a run gives in `set`: module:class of these."""
 POOLS = ("auto", "max", "best")
 SAME = Ramp(1.0, 1.0)
 FIRST = Scale("first")
@@ -22,8 +28,8 @@ class RewardConfig:
     """How the video becomes a reward."""
 
     reward: str = VIDEO
-    """video; follow, which follows it in state space; or module:Class for one of your own, made with the settings in
-    `set`."""
+    """video; follow, which follows it in state space; gaifo, which a discriminator pays; roboclip, of whole
+    clips; or module:Class for one of your own. The last three are made with the settings in `set`."""
     matcher: str = "orca"
     """One of `orcalign matchers`."""
     distance: str = "cosine"
@@ -71,8 +77,14 @@ class RewardConfig:
             require("pretrain", self.pretrain, tuple(MATCHERS))
         given = self.extra_settings()
         if self.reward != VIDEO:
-            if self.reward != FOLLOW and not all(self.reward.partition(":")):
-                raise ValueError(f"reward is {self.reward!r}; give video, follow, or one of your own as module:Class.")
+            if self.reward in IMITATORS:
+                self.own_settings()
+            elif self.reward != FOLLOW and not all(self.reward.partition(":")):
+                known = (VIDEO, FOLLOW, *IMITATORS)
+                raise ValueError(
+                    f"reward is {self.reward!r};{near_miss(self.reward, known)} give {', '.join(known)}, or one of "
+                    "your own as module:Class."
+                )
             return
         known = {name for matcher in self.matchers for name in known_settings(matcher)}
         for name in given:
@@ -96,6 +108,15 @@ class RewardConfig:
         {'window': 3, 'band': 'blocks'}
         """
         return dict(_setting(text) for text in self.set)
+
+    def own_settings(self, **rest: Any) -> Any:
+        """Those of a reward of `IMITATORS`, with `rest` where `set` says nothing.
+
+        >>> RewardConfig("gaifo", set=("every=2",)).own_settings(seed=7).plain()["every"]
+        2
+        """
+        kind: Any = pkgutil.resolve_name(IMITATORS[self.reward])
+        return settings_from(kind, {**rest, **self.extra_settings()})
 
     def video_settings(self, matcher: str) -> RewardSettings:
         """Those of the reward of a stage: what its matcher knows nothing of is left out.

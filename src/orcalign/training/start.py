@@ -14,15 +14,15 @@ import numpy as np
 from orcalign.envs import make, make_demos, train_seed
 from orcalign.rewards.demos import as_demos
 from orcalign.rewards.description import SCENES
-from orcalign.rewards.follow.own_frames import EYE
 from orcalign.training.config import TrainConfig
 from orcalign.training.config_mapping import from_mapping, to_mapping, with_settings
 from orcalign.training.episode import known_expert_return
 from orcalign.training.follow_config import FOLLOW
 from orcalign.training.following import prepare_to_follow
+from orcalign.training.imitating import keeps_states, prepare_to_imitate
 from orcalign.training.posed_eyes import Told
 from orcalign.training.presets import config as config_of
-from orcalign.training.reward_config import VIDEO, plan_stages
+from orcalign.training.reward_config import IMITATORS, VIDEO, plan_stages
 from orcalign.training.run_folder import RunFolder
 from orcalign.video import Demo
 
@@ -134,6 +134,7 @@ def find_demos(config: TrainConfig) -> tuple[tuple[Demo, ...], tuple[str, ...]]:
         variant=own if demo.demo_variant is None else demo.demo_variant,
         order=demo.demo_order,
         end=demo.demo_end,
+        states=keeps_states(config),
     )
     return made.demos, notes
 
@@ -149,16 +150,15 @@ def reward_parts(
     """
     reward, encoder = config.reward, config.encoder
     if reward.reward == FOLLOW:
-        part, eye = prepare_to_follow(config, demos, told)
-        return [part], {EYE: eye}
+        part, files = prepare_to_follow(config, demos, told)
+        return [part], files
+    if reward.reward in IMITATORS:
+        return [prepare_to_imitate(config, demos)], {}
     if reward.reward != VIDEO:
         return [{"kind": reward.reward, **reward.extra_settings()}], {}
     costs = {
         "encoder": encoder.encoder,
-        "size": encoder.encoder_size,
-        "weights": encoder.weights,
-        "engine": encoder.engine,
-        "threads": encoder.encoder_threads,
+        **encoder.plain(),
         "look": encoder.look,
         "distance": reward.distance,
     }
@@ -197,7 +197,7 @@ def scenes(config: TrainConfig) -> bytes:
 
 
 def demo_hash(demos: tuple[Demo, ...]) -> str:
-    """Of all frames of all demos, in order.
+    """Of all frames of all demos, in order, and of their states if they have any.
 
     >>> import numpy as np
     >>> black, white = (Demo(np.full((2, 4, 4, 3), value, np.uint8)) for value in (0, 255))
@@ -207,4 +207,5 @@ def demo_hash(demos: tuple[Demo, ...]) -> str:
     digest = hashlib.sha256()
     for demo in demos:
         digest.update(str(demo.frames.shape).encode() + demo.frames.tobytes())
+        digest.update(b"" if demo.states is None else demo.states.tobytes())
     return digest.hexdigest()
