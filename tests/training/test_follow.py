@@ -12,6 +12,7 @@ from training.small_runs import SMALL, assert_same, resume_to_end, run_to_end
 import orcalign
 from orcalign import config
 from orcalign.envs import eval_seed, make
+from orcalign.rewards import load_reward
 from orcalign.training import Training, start_run
 from orcalign.training.following import entities_in, prepare_to_follow
 from orcalign.training.start import find_demos
@@ -139,6 +140,17 @@ def test_stopped_and_resumed_it_ends_with_the_same_bits(own, tmp_path):
     assert not training.go(lambda: next(calls) >= 16)
     training.close()
     assert_same(own, resume_to_end(tmp_path / "run"))
+
+
+def test_a_state_is_taken_over_without_compiling_a_network_again(own):
+    reward = load_reward(own.path)
+    (part,) = reward.parts
+    part.own.eye.look(part.demos[0].frames[:1])
+    before = part.own.eye
+    reward.load_state(reward.state())
+    assert part.own.eye is not before
+    assert part.own.eye._encoder is before._encoder is not None
+    assert part.own.eye.threads == 1
 
 
 KILLER = """

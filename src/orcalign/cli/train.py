@@ -178,12 +178,25 @@ def train(
         _say(f"stopped and saved. {again}")
         sys.exit(130)
     *_, last = run.records("evaluation")
-    normalised = "" if last["normalised"] is None else f", {last['normalised']:.2f} of the expert's"
-    _say(
-        f"after {last['step']:,} steps the policy succeeds in {last['success_rate']:.0%} of {last['episodes']} "
-        f"held-out episodes; return {last['return']:.1f}{normalised}."
-    )
+    _say(f"after {last['step']:,} steps the policy {outcome(last)}.")
     print(f"open {page}")
+
+
+def outcome(last: dict[str, Any]) -> str:
+    """What a policy does in an evaluation, in words.
+
+    >>> outcome({"success_rate": 0.5, "episodes": 10, "return": 7.25, "normalised": None})
+    'succeeds in 50% of 10 held-out episodes; return 7.2'
+    >>> outcome({"success_rate": None, "progress": 0.75, "coverage": 0.5, "env_return": -3.0, "episodes": 10})
+    "follows the demo to progress 0.75, coverage 0.50; the environment reports no success, and its own return is -3"
+    """
+    if last["success_rate"] is not None:
+        normalised = "" if last["normalised"] is None else f", {last['normalised']:.2f} of the expert's"
+        won = f"succeeds in {last['success_rate']:.0%} of {last['episodes']} held-out episodes"
+        return f"{won}; return {last['return']:.1f}{normalised}"
+    followed = ", ".join(f"{name} {last[name]:.2f}" for name in ("progress", "coverage") if name in last)
+    told = f"follows the demo to {followed}" if followed else f"has played {last['episodes']} held-out episodes"
+    return f"{told}; the environment reports no success, and its own return is {last['env_return']:.3g}"
 
 
 def find_own_modules() -> None:

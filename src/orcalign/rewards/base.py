@@ -19,6 +19,7 @@ import numpy.typing as npt
 from orcalign.matching.match import FloatArray
 
 if TYPE_CHECKING:
+    from orcalign.costs.predicted.turning import Turning
     from orcalign.rewards.composed import Product, Sum
     from orcalign.rewards.explanation import Explanation
     from orcalign.video import Demo
@@ -140,6 +141,8 @@ class Reward(ABC):
     """The videos that it is about."""
     guide_dim: int = 0
     """K, how many numbers it lets the policy see at every step."""
+    turning: Turning | None = None
+    """How the world is turned in which the policy sees and acts, where the reward wants it turned."""
     criterion: str = "reward"
     """By which of the numbers of `summary` the best policy is chosen: the highest."""
 

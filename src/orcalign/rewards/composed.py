@@ -39,6 +39,7 @@ class Composed(Reward):
         self._several = len(observers) > 1
         self.need = reduce(Need.__or__, (part.need for part in self.parts))
         self.guide_dim = sum(part.guide_dim for k, part in enumerate(self.parts) if self.guides(k))
+        self.turning = next((part.turning for part in self.parts if part.turning is not None), None)
         self.criterion = self.parts[0].criterion
 
     @property

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from orcalign.report.training_run.reading import Record, RunRecords, kept_best, number, numbers, section
+from orcalign.training.episode import unreported
 
 MOST_POINTS = 1500
 """Points of one line that are kept: more than a screen shows."""
@@ -74,6 +75,15 @@ def _returns(run: RunRecords) -> dict[str, Any]:
     evaluations, expert = run.evaluations, number(run.info.get("expert_return"))
     if not _points(evaluations, "normalised"):
         expert = None  # evaluations are not given as shares of it
+    if evaluations and unreported(evaluations[-1]):
+        own = chart_of(
+            "The environment's own return",
+            "evaluations, without exploration; nothing is learned from it, and the environment reports no success",
+            series_of("each episode", "dots", "accent", _each(evaluations, "env_returns")),
+            series_of("mean", "line", "accent", _points(evaluations, "env_return")),
+        )
+        set_range(own, low=0.0, high=0.0)
+        return own
     name = "return" if expert is None else "normalised"
     chart = chart_of(
         "Return as a share of the expert's" if expert else "Return: steps in which the task is solved",

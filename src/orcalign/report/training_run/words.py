@@ -8,6 +8,7 @@ from typing import Any
 from orcalign.matching import MATCHERS
 from orcalign.report.explainer.document import safe
 from orcalign.report.training_run.reading import PARTS, Record, RunRecords, kept_best, number, section, spent
+from orcalign.training.episode import unreported
 from orcalign.training.follow_config import FOLLOW
 from orcalign.video import Demo
 
@@ -164,6 +165,8 @@ def details(run: RunRecords, demos: Sequence[Demo], problems: Sequence[str]) -> 
 def _beginning(run: RunRecords, demos: Sequence[Demo]) -> str:
     reward = section(run.config, "reward")
     blind = "success was only counted, never told to it."
+    if run.evaluations and unreported(run.evaluations[-1]):
+        blind = "the environment reports no success."
     if not follows_video(run):
         return f"The agent was to learn {task_name(run)}. It was rewarded by {reward['reward']}; {blind}"
     text = f"The agent was to learn {task_name(run)} from {videos(demos)}."
@@ -180,6 +183,8 @@ def _end(run: RunRecords) -> str:
         count = len(run.episodes)
         if not count:
             return "Nothing has been recorded yet."
+        if all(record.get("success", False) is None for record in run.episodes):
+            return f"It has not been evaluated yet, after {count} training episodes."
         won = sum(bool(record.get("success")) for record in run.episodes)
         return f"It has not been evaluated yet; {won} of its {count} training episodes so far ended in success."
     last = run.evaluations[-1]
@@ -187,6 +192,10 @@ def _end(run: RunRecords) -> str:
         number(last.get(name)) for name in ("episodes", "success_rate", "return", "normalised")
     )
     text = f"In its last evaluation, after {int(last['step']):,} steps,"
+    if unreported(last):
+        followed = [f"{name} {_figure(last.get(name))}" for name in ("progress", "coverage") if name in last]
+        told = f" it followed the video to {' and '.join(followed)};" if followed else ""
+        return f"{text}{told} the environment's own return was {_figure(last.get('env_return'))}."
     if rate is not None:
         text += f" {round(rate * played)} of {int(played)}" if played else f" {rate:.0%} of the"
         text += " episodes ended in success"
@@ -203,6 +212,11 @@ def _tiles(run: RunRecords) -> list[tuple[str, str, str]]:
     best = kept_best(run)
     if run.evaluations and best is not None:
         last = run.evaluations[-1]
+        if unreported(last):
+            kept = f"kept as best: step {int(best['step']):,}"
+            tiles.append(("Progress", _figure(last.get("progress")), f"along the video, last evaluation; {kept}"))
+            tiles.append(("Own return", _figure(last.get("env_return")), "the environment's; it reports no success"))
+            return [*tiles, *_effort(run)]
         name = "normalised" if number(last.get("normalised")) is not None else "return"
         said = "share of the expert's return" if name == "normalised" else "solved steps of an episode"
         kept = f"{_figure(best.get(name))} at step {int(best['step']):,}"
@@ -210,6 +224,11 @@ def _tiles(run: RunRecords) -> list[tuple[str, str, str]]:
         tiles.append(("Last evaluation", _figure(last.get(name)), note))
         anywhere = f"at the last step; at any step {_percent(last.get('any_success_rate'))}"
         tiles.append(("Success rate", _percent(last.get("success_rate")), anywhere))
+    return [*tiles, *_effort(run)]
+
+
+def _effort(run: RunRecords) -> list[tuple[str, str, str]]:
+    tiles: list[tuple[str, str, str]] = []
     planned, (_, wall) = number(run.config.get("steps")), spent(run)
     left = f"; {planned:,.0f} are planned" if planned is not None and run.steps < planned else ""
     tiles.append(("Steps", f"{run.steps:,}", f"in {len(run.episodes):,} episodes{left}"))
