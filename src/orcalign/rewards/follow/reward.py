@@ -192,7 +192,7 @@ class FollowReward(Reward):
         if plain["described"] is not None:
             described = DescribedDemo.from_state(plain["described"], kept.under("described/").arrays)
             self._guiding = self._guided(described)
-        self._best = float(plain["best"])
+        self._best = float(plain.get("best", 0.0))
         if self.own is not None:
             self.own.load_state((plain["own"], dict(kept.under("own/").arrays)))
 
@@ -213,7 +213,7 @@ class FollowReward(Reward):
         from orcalign.costs.predicted.eye import Eye
         from orcalign.rewards.follow.own_frames import EYE, OwnFrames, OwnSettings, read_demo
 
-        own, by_pictures = description["own"], description["learner"] == "pictures"
+        own, by_pictures = description["own"], description.get("learner") == "pictures"
         return cls(
             Entities.from_plain(description["entities"]),
             description["rest"],
