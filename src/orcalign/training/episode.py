@@ -54,6 +54,8 @@ class PlayedEpisode:
     """Where the time went; not stored either, so that a file depends on the seed alone."""
     observed: bool = True
     """Whether the reward has seen it: if not, there is no evidence. A stored episode always was."""
+    total: float | None = None
+    """Its return, as the task's suite counts it. It is not stored either."""
 
     def __len__(self) -> int:
         return len(self.actions)
@@ -173,7 +175,7 @@ def summarise(
     Return and success are those of ``episodes``, all of them; what the reward says is the mean of those that it has
     observed, among the ``others``, too: ``measured`` is their number, and ``each`` has an entry for each of them.
     """
-    returns = [episode_return(task, episode.success) for episode in episodes]
+    returns = [episode_return(task, one.success) if one.total is None else one.total for one in episodes]
     summaries = [reward.summary(episode.evidence) for episode in (*episodes, *others) if episode.observed]
     each = {name: [one[name] for one in summaries] for name in (summaries[0] if summaries else ())}
     mean = float(np.mean(returns))
