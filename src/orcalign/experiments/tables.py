@@ -12,6 +12,7 @@ from importlib import resources
 import numpy as np
 
 from orcalign.checks import require
+from orcalign.envs import find_suite, find_task
 from orcalign.experiments.results import CHECKPOINTS, METRICS, StudyResults, label, score_matrices, setting
 from orcalign.experiments.statistics import (
     Interval,
@@ -142,7 +143,7 @@ def make_table(runs: StudyResults, metric: str | None = None, checkpoint: str = 
         )
         for name, scores in matrices.items()
     }
-    paper = paper_table(study.paper or study.name) if metric == "normalised" else None
+    paper = paper_table(study.paper or study.name) if metric == study.metric else None
     if paper is not None and (paper.rows, paper.columns) != (study.rows, study.columns):
         paper = None
     return StudyTable(
@@ -192,9 +193,22 @@ def _caption(runs: StudyResults, metric: str, checkpoint: str, paper: PaperTable
         lines.append("The file does not say what else than the reward differs between columns.")
     if checkpoint != "last":
         lines.append(f"Shown is {CHECKPOINTS[checkpoint]}.")
+    lines += _references(sorted({cell.values["task"] for cell in runs.cells if "task" in cell.values}))
     if paper is not None:
         lines.append(f"In italics: the paper's own values ({paper_budget(paper)}).")
     return tuple(lines)
+
+
+def _references(tasks: list[str]) -> list[str]:
+    """A line on what comes without learning, where the suites of tasks know that."""
+    found = {name: find_suite(find_task(name).suite).references(find_task(name)) for name in tasks}
+    each: dict[str, list[str]] = {}
+    for name, returns in found.items():
+        for who, value in returns.items():
+            each.setdefault(who, []).append(f"{value:.1f} ({name})")
+    if not each:
+        return []
+    return ["Returns without learning: " + "; ".join(f"{who}: {', '.join(of)}" for who, of in each.items()) + "."]
 
 
 def paper_budget(paper: PaperTable) -> str:
