@@ -47,7 +47,7 @@ def test_every_file_of_the_folder_is_a_study():
 
 def test_the_main_study_is_the_papers_grid():
     plan = plan_study(find_study("misaligned"), "paper")
-    assert len(plan.cells) == 10 * 7 * 3
+    assert len(plan.cells) == 10 * 8 * 3
     paper = paper_table("misaligned")
     assert set(paper.values) == {cell.config.task for cell in plan.cells}
     assert set(paper.average) <= {cell.values["recipe"] for cell in plan.cells}
