@@ -6,12 +6,13 @@ import torch
 from agents.batches import random_batch
 from safetensors.torch import load_file, save_file
 
-from orcalign.agents import DrQv2Settings, SACSettings, make_agent, make_policy
+from orcalign.agents import DrQv2Settings, SACSettings, XQCSettings, make_agent, make_policy
 
 CASES = {
     "drqv2": (DrQv2Settings(hidden=16), (5,)),
     "drqv2 images": (DrQv2Settings(hidden=16), (3, 16, 18)),
     "sac": (SACSettings(hidden=16, layer_norm=True), (5,)),
+    "xqc": (XQCSettings(hidden=16), (5,)),
 }
 cases = pytest.mark.parametrize("case", CASES)
 

@@ -9,15 +9,17 @@ import pytest
 import torch
 from agents.batches import random_batch
 from agents.plain_updates import Plain, plain_drqv2, plain_sac
+from agents.plain_xqc import plain_xqc
 
-from orcalign.agents import DrQv2Settings, SACSettings, find_settings, make_agent
+from orcalign.agents import DrQv2Settings, SACSettings, XQCSettings, find_settings, make_agent
 from orcalign.agents.cpu import beside
 from orcalign.agents.cpu.beside import Beside
 from orcalign.agents.drqv2 import by_hand
 from orcalign.agents.networks import dense, initialise
 from orcalign.agents.parameters import Adam
 
-PLAIN = {"drqv2": plain_drqv2, "sac": plain_sac}
+PLAIN = {"drqv2": plain_drqv2, "sac": plain_sac, "xqc": plain_xqc}
+AGENTS = tuple(PLAIN)
 
 
 @pytest.mark.parametrize(
@@ -28,22 +30,30 @@ PLAIN = {"drqv2": plain_drqv2, "sac": plain_sac}
         ("drqv2", {"action_penalty": 0.5, "layer_norm": True}),
         ("drqv2", {"target_noise": 0.5, "target_smoothing": 0.3}),
         ("sac", {"entropy_temperature": 0.2, "learning_rate": 0.01}),
+        *(("xqc", {"layers": 2, **one}) for one in ({}, {"layers": 3, "target_smoothing": 0.3}, {"actor_every": 1})),
+        ("xqc", {"layers": 1, "entropy_temperature": 0.2}),
     ],
     ids=str,
 )
 def test_updates_agree_with_the_plain_version(agent, changes):
-    settings = find_settings(agent)(**{"hidden": 24, "trunk": 10, "learning_rate": 1e-3, **changes})
+    own = {} if agent == "xqc" else {"trunk": 10}
+    settings = find_settings(agent)(**{"hidden": 24, "learning_rate": 1e-3, **own, **changes})
     learner = make_agent(settings, (5,), 2, seed=3)
     start = learner.state()
     plain = Plain(start, settings, start["generator"])
+    if agent == "xqc":
+        plain.scale = 0.7
+        learner.reward_scale.fill_(plain.scale)
     for number in range(4):
         batch = random_batch(number)
         got, wanted = learner.update(batch), PLAIN[agent](plain, batch)
+        assert wanted.keys() == got.keys() - {"q_mean", "alpha"} - ({"entropy"} - wanted.keys())
         for name, value in wanted.items():
             assert got[name].item() == pytest.approx(value.item(), rel=1e-4), (number, name)
     for name, tensor in learner.state().items():
-        if name in plain.w:
-            torch.testing.assert_close(tensor.double(), plain.w[name].detach(), rtol=1e-3, atol=3e-5, msg=name)
+        known = plain.w.get(name, plain.statistics.get(name))
+        if known is not None:
+            torch.testing.assert_close(tensor.double(), known.detach(), rtol=1e-3, atol=3e-5, msg=name)
 
 
 @pytest.mark.parametrize("changes", [{}, {"action_penalty": 0.5}], ids=str)
@@ -134,7 +144,7 @@ def test_no_number_stays_no_number():
     assert np.isnan(metrics["actor_loss"].item())
 
 
-@pytest.mark.parametrize("agent", ["drqv2", "sac"])
+@pytest.mark.parametrize("agent", AGENTS)
 def test_the_actor_waits_when_it_is_told_to(agent):
     learner = make_agent(find_settings(agent)(hidden=16), (5,), 2, seed=0)
     before = learner.state()
@@ -143,22 +153,24 @@ def test_the_actor_waits_when_it_is_told_to(agent):
     changed = {name.split(".")[0] for name in after if not torch.equal(before[name], after[name])}
     assert changed == {"critic", "target", "critic_adam", "generator"}
     assert "actor_loss" not in metrics
-    learner.update(random_batch(0))
+    for number in range(3):
+        learner.update(random_batch(number))
     changed = {name.split(".")[0] for name, tensor in learner.state().items() if not torch.equal(tensor, after[name])}
     assert {"actor", "actor_adam"} <= changed
 
 
-def test_a_fixed_temperature_stays():
-    learner = make_agent(SACSettings(hidden=16, entropy_temperature=0.25), (5,), 2, seed=0)
+@pytest.mark.parametrize(("kind", "first"), [(SACSettings, 1), (XQCSettings, 0.01)])
+def test_a_fixed_temperature_stays(kind, first):
+    learner = make_agent(kind(hidden=16, entropy_temperature=0.25), (5,), 2, seed=0)
     for number in range(3):
         assert learner.update(random_batch(number))["alpha"].item() == 0.25
-    free = make_agent(SACSettings(hidden=16, learning_rate=0.1), (5,), 2, seed=0)
-    assert free.update(random_batch(0))["alpha"].item() == 1
-    assert free.update(random_batch(1))["alpha"].item() != 1
+    free = make_agent(kind(hidden=16, learning_rate=0.1), (5,), 2, seed=0)
+    assert free.update(random_batch(0))["alpha"].item() == pytest.approx(first)
+    assert free.update(random_batch(1))["alpha"].item() != pytest.approx(first)
 
 
 def test_metrics_are_detached_scalars():
-    for agent in ("drqv2", "sac"):
+    for agent in AGENTS:
         metrics = make_agent(find_settings(agent)(hidden=16), (5,), 2, seed=0).update(random_batch(0))
         for value in metrics.values():
             assert value.shape == ()

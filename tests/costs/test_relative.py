@@ -166,3 +166,17 @@ def test_a_part_that_may_be_far_off_counts_less():
     away = values.copy()
     away[0, 1] -= 8
     assert unsure.costs(start, away)[0, 0] == pytest.approx(sure.costs(start, away)[0, 0] / 2)
+
+
+def test_no_more_of_the_relation_is_asked_than_of_the_way_is_gone():
+    # The hand begins over the object, goes round it and pushes from behind; elsewhere it begins where it did.
+    hands = np.array([[0.0, 0, 6], [0, -4, 8], [0, -8, 6], [0, -8, 0], [0, 0, 0], [0, 10, 0]])
+    things = np.array([[0.0, 0, 0]] * 4 + [[0.0, 8, 0], [0.0, 18, 0]])
+    goal = np.array([0.0, 18, 0])
+    values = np.concatenate([hands, np.zeros((6, 1)), things, np.repeat(goal[None], 6, 0)], axis=1)
+    relative = Relative(described(PUSH, values, values[0]))
+    assert relative.near[0] == 0
+    assert (relative.near[3:] == 1).all()
+    elsewhere = values[0].copy()
+    elsewhere[[4, 7]] += 9.0
+    assert relative.costs(elsewhere, elsewhere[None])[0, 0] == pytest.approx(0)

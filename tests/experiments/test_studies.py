@@ -28,7 +28,9 @@ ROOT = Path(__file__).parents[2]
 @pytest.mark.parametrize("name", TRAINING)
 def test_every_study_can_be_planned(name, preset):
     plan = plan_study(find_study(name), preset)
-    laptop = {"quick": 40_000, "encoder-ranking": 20_000, "follow": 30_000, "follow-parts": 20_000}.get(name, 50_000)
+    laptop = {
+        "quick": 40_000, "encoder-ranking": 20_000, "follow": 30_000, "follow-parts": 20_000, "follow-pictures": 30_000,
+    }.get(name, 50_000)  # fmt: skip
     steps = {"laptop": laptop, "paper": 1_000_000}[preset]
     assert plan.cells
     for cell in plan.cells:
@@ -43,6 +45,12 @@ def test_every_file_of_the_folder_is_a_study():
     folder = ROOT / "src" / "orcalign" / "experiments" / "studies"
     assert {path.stem for path in folder.iterdir()} == set(STUDIES)
     assert all((find_study(name).name, find_study(name).file) == (name, "") for name in STUDIES)
+
+
+def test_the_page_on_studies_lists_all():
+    lines = (ROOT / "docs" / "studies.md").read_text().splitlines()
+    listed = [name for line in lines if line.startswith("| ") for name in line[2:].split(" |")[0].split(", ")]
+    assert set(STUDIES) <= set(listed)
 
 
 def test_the_main_study_is_the_papers_grid():

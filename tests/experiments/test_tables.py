@@ -4,6 +4,7 @@ import csv
 import html.parser
 import io
 import shutil
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -11,9 +12,9 @@ from matplotlib.figure import Figure
 
 from orcalign.experiments.cells import CellFolder
 from orcalign.experiments.planning import plan_study
-from orcalign.experiments.results import read_results
+from orcalign.experiments.results import differences, read_results
 from orcalign.experiments.results_file import load_results, save_results
-from orcalign.experiments.study import find_study
+from orcalign.experiments.study import Study, find_study
 from orcalign.experiments.table_formats import FORMATS
 from orcalign.experiments.tables import AVERAGE, make_table
 from orcalign.report.study import study_page
@@ -185,6 +186,19 @@ def test_a_table_says_what_columns_do_not_share(whole, tmp_path):
     two = read_results(plan_study(find_study("misaligned"), only={"recipe": ("orca_np", "ot")}), whole)
     assert two.differs == {}, "these share all but the reward"
     assert "differs in" not in FORMATS["md"](make_table(two))
+
+
+def test_a_table_says_who_is_paid_by_more_than_pictures():
+    """Whatever the others have: the paper's own values stand in the same table."""
+    ours = find_study("misaligned")
+    for recipes in (("orca_progress", "follow_posed"), ("follow_posed",)):
+        study = replace(ours, axes={**ours.axes, "recipe": recipes, "task": ("push",)})
+        said = differences(plan_study(study))
+        assert said["follow_posed"].endswith("paid by true states, sees also relations progress missing")
+        assert "paid by" not in said.get("orca_progress", "")
+    guide = {"reward.guide": True, "reward.context": 1}
+    guided = Study("mine", "", {"recipe": ("orca_progress",), "task": ("push",)}, settings=guide)
+    assert differences(plan_study(guided)) == {"orca_progress": "sees also progress"}
 
 
 def test_an_average_with_holes_has_no_error(whole):

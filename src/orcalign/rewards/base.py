@@ -11,7 +11,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -27,6 +27,7 @@ Array = npt.NDArray[Any]
 Frames = npt.NDArray[np.uint8]
 State = tuple[dict[str, Any], dict[str, Array]]
 """Plain values for JSON, and arrays by name."""
+Kind = TypeVar("Kind", bound="Reward")
 
 
 @dataclass(frozen=True)
@@ -206,6 +207,10 @@ class Reward(ABC):
 
     def load_state(self, state: State) -> None:  # noqa: B027 (most learn nothing)
         """Go on where `state` was taken."""
+
+    def find(self, kind: type[Kind]) -> Kind | None:
+        """Itself if it is of that kind, or of what it is made of the last that is: for what only that kind has."""
+        return self if isinstance(self, kind) else None
 
     @abstractmethod
     def describe(self) -> dict[str, Any]:

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from orcalign.matching.match import FloatArray
-from orcalign.rewards.base import Array, Evidence, Moment, Need, Reward, Rollout, State, Stream
+from orcalign.rewards.base import Array, Evidence, Kind, Moment, Need, Reward, Rollout, State, Stream
 from orcalign.rewards.stream import ComposedStream
 
 if TYPE_CHECKING:
@@ -118,6 +118,11 @@ class Composed(Reward):
             if told is not None:
                 return told
         return None
+
+    def find(self, kind: type[Kind]) -> Kind | None:
+        """Of stages the last is what an agent is trained with in the end."""
+        found = (part.find(kind) for part in reversed(self.parts))
+        return super().find(kind) or next((one for one in found if one is not None), None)
 
     def state(self) -> State:
         """Of all parts."""

@@ -285,8 +285,8 @@ class VideoReward(Reward):
     def stream(self) -> VideoStream:
         """A tracker that takes one frame at a time and gives its reward at once.
 
-        For the matchers "orca" and "orca_progress", with a context that does not look ahead; several demos only with
-        pool "max".
+        For the matchers "orca", "orca_progress" and "bottleneck", with a context that does not look ahead; several
+        demos only with pool "max".
         """
         check_streams(self.settings, len(self.demos))
         return VideoStream(self._model, self.settings, self.matcher_settings)

@@ -14,7 +14,6 @@ import numpy as np
 from orcalign.envs import make, make_demos, train_seed
 from orcalign.rewards.demos import as_demos
 from orcalign.rewards.description import SCENES
-from orcalign.rewards.follow.own_frames import EYE
 from orcalign.training.config import TrainConfig
 from orcalign.training.config_mapping import from_mapping, to_mapping, with_settings
 from orcalign.training.episode import known_expert_return
@@ -151,8 +150,8 @@ def reward_parts(
     """
     reward, encoder = config.reward, config.encoder
     if reward.reward == FOLLOW:
-        part, eye = prepare_to_follow(config, demos, told)
-        return [part], {EYE: eye}
+        part, files = prepare_to_follow(config, demos, told)
+        return [part], files
     if reward.reward in IMITATORS:
         return [prepare_to_imitate(config, demos)], {}
     if reward.reward != VIDEO:

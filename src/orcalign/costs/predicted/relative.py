@@ -31,6 +31,8 @@ STILL = 3.0
 """Centimetres; an object that ends nearer to its start has not been moved."""
 NEAR = 3.0
 """Centimetres beyond the closest approach within which the hand is at the anchor."""
+WAY = 0.9
+"""Share of its way to the anchor after which the hand counts as having gone all of it."""
 MOVES, ARRIVED = 0.02, 0.9
 """Shares of an object's way: it has been set in motion, it is nearly there."""
 SHAKE = 0.08
@@ -138,7 +140,8 @@ class Relative:
         )
         """[M, J] Share of its way that each object has made; it never falls."""
         rest = np.linalg.norm(begin[0] - (start[0, 0] if self._count else anchor[0]))
-        self.near = _near(np.linalg.norm(hand - anchor, axis=1), float(rest), self._first_move()) * self._anchored
+        gone = np.linalg.norm(hand - begin[0], axis=1)
+        self.near = _near(np.linalg.norm(hand - anchor, axis=1), gone, float(rest), self._first_move()) * self._anchored
         """[J] Least share of the relation to the anchor that is asked of the hand; it never falls."""
         self._arrays = (
             hand, grip, np.ascontiguousarray(objects.transpose(1, 0, 2)), anchor, self._start, self.near, self.moved,
@@ -234,11 +237,15 @@ def _moved(places: FloatArray, start: FloatArray) -> FloatArray:
     return share
 
 
-def _near(distance: FloatArray, rest: float, until: int) -> FloatArray:
-    """[J] How near the hand has come to the anchor, from 0 to 1, by its distances [J]: 1 from the frame at which it is
-    there for the first time, no later than the anchor moves (`until`).
+def _near(distance: FloatArray, gone: FloatArray, rest: float, until: int) -> FloatArray:
+    """[J] How near the hand has come to the anchor, from 0 to 1, by its distances to the anchor [J] and to where it
+    began [J]: 1 from the frame at which it is there for the first time, no later than the anchor moves (`until`).
 
-    >>> _near(np.array([20.0, 11.0, 2.0, 30.0]), 20.0, 2).tolist()
+    Where it begins nobody chooses, so that no more of the relation is asked than of its way it has gone.
+
+    >>> _near(np.array([20.0, 16.0, 2.0, 30.0]), np.array([0.0, 9.0, 18.0, 20.0]), 20.0, 3).tolist()
+    [0.0, 0.5, 1.0, 1.0]
+    >>> _near(np.array([6.0, 7.0, 5.0, 9.0]), np.array([0.0, 4.5, 10.0, 12.0]), 6.0, 3).tolist()
     [0.0, 0.5, 1.0, 1.0]
     """
     before = distance[: until + 1]
@@ -246,4 +253,7 @@ def _near(distance: FloatArray, rest: float, until: int) -> FloatArray:
     span = max(rest, float(before.max())) - closest
     share: FloatArray = np.maximum.accumulate(np.clip(1 - (distance - closest) / max(span, 1e-6), 0, 1))
     share[np.flatnonzero(before < closest + NEAR)[0] :] = 1
+    way = np.maximum.accumulate(gone) / max(WAY * float(gone[: max(until, 1)].max()), 1e-6)
+    share = np.minimum(share, way)
+    share[until:] = 1
     return share

@@ -88,6 +88,7 @@ class MetaworldEnv(gymnasium.Env[npt.NDArray[np.float64], npt.NDArray[np.float32
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> Reset:
         """Place objects and goal and put the hand at its start."""
+        import mujoco
         from gymnasium.envs.mujoco import MujocoEnv
 
         super().reset(seed=seed)
@@ -105,7 +106,10 @@ class MetaworldEnv(gymnasium.Env[npt.NDArray[np.float64], npt.NDArray[np.float32
         finally:
             del sim._reset_hand
         sim._freeze_rand_vec = True
-        observation, _ = MujocoEnv.reset(sim)
+        MujocoEnv.reset(sim)
+        # Some tasks move a thing last of all and observe it where it was; of the physics nothing changes by this.
+        mujoco.mj_kinematics(sim.model, sim.data)
+        observation = sim._get_obs()
         # No step lies behind: what was seen before is what is seen now.
         sim._prev_obs = observation[:18].copy()
         observation[18:36] = sim._prev_obs

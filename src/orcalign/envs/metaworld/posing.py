@@ -21,6 +21,8 @@ UP = np.array([0.0, 0.0, 1.0])
 OPEN, CLOSED = -1.0, 1.0
 MARGIN = 0.12
 """Metres about start, goal and hand in which a layout's scenes are."""
+RAISED = 0.1
+"""Metres above that to which the hand goes: on its way it passes over things."""
 FALL = 18
 """Most simulation steps of 12.5 ms for which things fall: a quarter of a metre."""
 HEIGHTS = ((-0.04, 0.02), (0.02, 0.05), (0.02, 0.1))
@@ -173,7 +175,7 @@ class Layout:
             return self._about(self._goal)
         if self._second and drawn < kind.to_object + kind.to_goal + kind.to_second:
             return self._about(observation[11:14])
-        return self._anywhere(0.05)
+        return self._anywhere(0.05, RAISED)
 
     def _about(self, place: Vector) -> Vector:
         """A place for the hand near something: mostly above it, at times below."""
@@ -184,8 +186,8 @@ class Layout:
         blurred: Vector = place + self._rng.normal(size=3) * spread
         return blurred
 
-    def _anywhere(self, margin: float = 0.0) -> Vector:
-        place: Vector = self._rng.uniform(self._low - margin, self._high + margin)
+    def _anywhere(self, margin: float = 0.0, raised: float = 0.0) -> Vector:
+        place: Vector = self._rng.uniform(self._low - margin, self._high + margin + raised * UP)
         return place
 
     def _guided(self, joint: int) -> float:

@@ -10,11 +10,11 @@ from typing import Any, final
 from orcalign.checks import require
 from orcalign.rewards.follow.sight import SEES
 
-LEAST_FLOOR, PER_ERROR, MOST_FLOOR = 2.0, 1.5, 6.0
+LEAST_FLOOR, PER_ERROR, MOST_FLOOR = 2.0, 1.25, 4.5
 """Centimetres: the floor of an eye that is never wrong, its growth with each of error that it expects, and its highest:
-beyond that places are no longer told apart."""
-COARSE = (MOST_FLOOR - LEAST_FLOOR) / PER_ERROR
-"""Centimetres of error beyond which the floor grows no more."""
+what is less certain counts less in the distance already, and a hand that hovers over a thing is not there."""
+COARSE = 4.0
+"""Centimetres of expected error beyond which places are hardly told apart."""
 
 
 @final
@@ -23,7 +23,7 @@ class FollowSettings:
     """How distances in centimetres become rewards, and what the policy sees.
 
     >>> FollowSettings().floor_at(1.0), FollowSettings(floor=5.0).floor_at(1.0)
-    (3.5, 5.0)
+    (3.25, 5.0)
     """
 
     temperature: float = 3.0
