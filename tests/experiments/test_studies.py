@@ -56,7 +56,7 @@ def test_the_page_on_studies_lists_all():
 
 def test_the_main_study_is_the_papers_grid():
     plan = plan_study(find_study("misaligned"), "paper")
-    assert len(plan.cells) == 10 * 7 * 3
+    assert len(plan.cells) == 10 * 8 * 3
     paper = paper_table("misaligned")
     assert set(paper.values) == {cell.config.task for cell in plan.cells}
     assert set(paper.average) <= {cell.values["recipe"] for cell in plan.cells}

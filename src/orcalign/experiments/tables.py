@@ -25,6 +25,8 @@ from orcalign.experiments.study import SEEDED
 from orcalign.training.presets import RECIPES
 
 AVERAGE = "average"
+MARK = "\N{DAGGER}"
+"""Behind a column whose network stands in for the paper's."""
 
 
 @dataclass(frozen=True)
@@ -94,6 +96,8 @@ class StudyTable:
     caption: tuple[str, ...]
     differs: Mapping[str, str]
     """By column, what besides the reward is otherwise than in most columns; empty where all is shared or unknown."""
+    substitutes: Mapping[str, str] = field(default_factory=dict)
+    """By column, what stands in for the paper's network; such columns are marked."""
 
     def best(self, row: str) -> set[str]:
         """The top column of a row, and those within its standard error."""
@@ -147,8 +151,8 @@ def make_table(runs: StudyResults, metric: str | None = None, checkpoint: str = 
     if paper is not None and (paper.rows, paper.columns) != (study.rows, study.columns):
         paper = None
     return StudyTable(
-        study.name, (*rows, AVERAGE), columns, tuple(map(heading, columns)), entries, aggregates, shared, paper,
-        _caption(runs, metric, checkpoint, paper), runs.differs or {},
+        study.name, (*rows, AVERAGE), columns, marked_headings(runs, columns), entries, aggregates, shared, paper,
+        _caption(runs, metric, checkpoint, paper), runs.differs or {}, runs.substitutes,
     )  # fmt: skip
 
 
@@ -172,6 +176,16 @@ def heading(column: str) -> str:
     return f"{RECIPES[first].label}, {rest}" if rest else RECIPES[first].label
 
 
+def marked_headings(runs: StudyResults, columns: tuple[str, ...]) -> tuple[str, ...]:
+    """Columns in words; behind those whose network stands in for another there is a mark."""
+    return tuple(f"{heading(one)} {MARK}" if one in runs.substitutes else heading(one) for one in columns)
+
+
+def substitute_lines(runs: StudyResults) -> list[str]:
+    """What the marks mean."""
+    return [f"{MARK} {heading(column)}: {words}." for column, words in runs.substitutes.items()]
+
+
 def _caption(runs: StudyResults, metric: str, checkpoint: str, paper: PaperTable | None) -> tuple[str, ...]:
     results = runs.done
     shown = [result.values for result in results] or [cell.values for cell in runs.cells]
@@ -189,6 +203,7 @@ def _caption(runs: StudyResults, metric: str, checkpoint: str, paper: PaperTable
         lines.append(
             f"Evaluation episodes a run: {' to '.join(str(n) for n in dict.fromkeys((counts[0], counts[-1])))}."
         )
+    lines += substitute_lines(runs)
     if runs.differs is None and len(runs.labels(runs.study.columns)) > 1:
         lines.append("The file does not say what else than the reward differs between columns.")
     if checkpoint != "last":
