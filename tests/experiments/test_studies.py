@@ -30,7 +30,7 @@ def test_every_study_can_be_planned(name, preset):
     plan = plan_study(find_study(name), preset)
     laptop = {
         "quick": 40_000, "encoder-ranking": 20_000, "follow": 30_000, "follow-parts": 20_000, "follow-pictures": 30_000,
-        "humanoid": 100_000,
+        "humanoid": 100_000, "additional-baselines": 20_000,
     }.get(name, 50_000)  # fmt: skip
     steps = {"laptop": laptop, "paper": 2_000_000 if name == "humanoid" else 1_000_000}[preset]
     assert plan.cells
