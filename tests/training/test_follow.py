@@ -5,12 +5,14 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 from training.small_runs import SMALL, assert_same, resume_to_end, run_to_end
 
 import orcalign
 from orcalign import config
 from orcalign.envs import eval_seed, make
+from orcalign.rewards import load_reward
 from orcalign.training import Training, start_run
 from orcalign.training.following import entities_in, prepare_to_follow
 from orcalign.training.start import find_demos
@@ -30,6 +32,15 @@ def own_config(**settings):
 def posed(tmp_path_factory):
     settings = config("nav2d", recipe="follow_posed", settings=POSED)
     return run_to_end(tmp_path_factory.mktemp("runs") / "posed", settings)
+
+
+def pictures_config(**settings):
+    return config("nav2d", recipe="follow_pictures", settings={**POSED, **settings})
+
+
+@pytest.fixture(scope="module")
+def pictures(tmp_path_factory):
+    return run_to_end(tmp_path_factory.mktemp("runs") / "pictures", pictures_config())
 
 
 @pytest.fixture(scope="module")
@@ -59,6 +70,54 @@ def test_its_policy_acts_from_states_alone(posed):
         assert total == last["returns"][k]
 
 
+def test_of_a_learner_that_is_read_from_pictures_no_state_pays(pictures):
+    with np.load(sorted((pictures.path / "episodes").iterdir())[-1]) as episode:
+        evidence = [name for name in episode if name.startswith("evidence-")]
+        read, true = episode["evidence-values"], 100 * episode["observations"][1:, :2]
+        assert evidence == ["evidence-values"]
+        assert 0 < np.abs(read - true).max() < 60
+    assert all(one["timing"]["render"] > 0 for one in pictures.records("episode"))
+    assert any(one["reward"] > 0 for one in pictures.records("episode"))
+
+
+def test_its_policy_needs_the_camera(pictures):
+    policy = orcalign.load_policy(pictures.path)
+    env = make("nav2d", size=pictures.config.collect.frame_size)
+    last = list(pictures.records("evaluation"))[-1]
+    observation, _ = env.reset(seed=eval_seed(0))
+    total, done, frame = 0, False, None
+    while not done:
+        observation, _, terminated, truncated, info = env.step(policy(observation, frame))
+        frame, total, done = env.render(), total + info["success"], terminated or truncated
+    assert total == last["returns"][0]
+    with pytest.raises(ValueError, match="give the frame"):
+        policy(observation)
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_collectors_that_read_pictures_change_nothing(pictures, tmp_path, workers):
+    assert_same(pictures, run_to_end(tmp_path / "run", pictures_config(), workers=workers))
+
+
+def test_a_run_that_reads_pictures_goes_on_with_the_same_bits(pictures, tmp_path):
+    training = Training(start_run(pictures_config(), tmp_path / "run"), 0, "cpu", checkpoint_minutes=0)
+    calls = iter(range(100))
+    assert not training.go(lambda: next(calls) >= 8)
+    training.close()
+    assert_same(pictures, resume_to_end(tmp_path / "run"))
+
+
+@pytest.mark.parametrize("run", ["posed", "pictures", "own"])
+def test_a_run_says_what_following_is_paid_at_best(run, request):
+    run = request.getfixturevalue(run)
+    told = [one["text"] for one in run.records("note") if "an expert would be paid a progress of" in one["text"]]
+    episodes = [one for one in run.records("episode") if "expert_progress" in one]
+    assert told
+    assert 0 <= episodes[-1]["expert_progress"] <= 1
+    assert f"{episodes[-1]['expert_progress']:.2f}" in told[-1]
+    assert episodes[-1]["best_progress"] >= episodes[-1]["progress"] > 0
+
+
 def test_an_eye_that_learns_is_told_of_and_repays_what_is_kept(own):
     notes = [one["text"] for one in own.records("note")]
     assert notes[0].startswith("the eye has learned from")
@@ -81,6 +140,17 @@ def test_stopped_and_resumed_it_ends_with_the_same_bits(own, tmp_path):
     assert not training.go(lambda: next(calls) >= 16)
     training.close()
     assert_same(own, resume_to_end(tmp_path / "run"))
+
+
+def test_a_state_is_taken_over_without_compiling_a_network_again(own):
+    reward = load_reward(own.path)
+    (part,) = reward.parts
+    part.own.eye.look(part.demos[0].frames[:1])
+    before = part.own.eye
+    reward.load_state(reward.state())
+    assert part.own.eye is not before
+    assert part.own.eye._encoder is before._encoder is not None
+    assert part.own.eye.threads == 1
 
 
 KILLER = """
@@ -119,6 +189,8 @@ def test_what_cannot_be_followed_is_refused_in_a_sentence(tmp_path):
     pictures = config("nav2d", recipe="follow", settings={**OWN, "collect.policy_input": "pixels"})
     with pytest.raises(ValueError, match="needs states"):
         prepare_to_follow(pictures, demos)
+    with pytest.raises(ValueError, match="give an eye that has learned"):
+        config("nav2d", recipe="follow", settings={**OWN, "follow.learner": "pictures"})
     file = tmp_path / "entities.yaml"
     file.write_text("hand: [0, 17]\n")
     wrong = config("nav2d", recipe="follow", settings={**OWN, "follow.entities": str(file)})
@@ -131,12 +203,20 @@ def test_where_nothing_is_known_all_numbers_are_one_place():
     entities = entities_in(unknown)
     assert entities.hand == (0, 1, 2)
     assert len(entities.units) == 3
+    unasked = entities_in(own_config(**{"follow.entities": "all"}))
+    assert unasked.hand == (0, 1, 2)
+    assert unasked.objects == ()
 
 
-def test_settings_of_following_choose_the_recipe():
-    assert config("nav2d").recipe == "orca_progress"
+def test_a_run_that_names_no_recipe_follows_where_it_can():
+    assert config("nav2d").recipe == "follow_posed"
+    assert config("nav2d", settings={"reward.context": 1}).recipe == "orca_progress"
+    assert config("nav2d", settings={"collect.policy_input": "pixels"}).recipe == "orca_progress"
+    assert config("nav2d", settings={"demo.demo": ("a.mp4", "b.mp4")}).recipe == "orca_progress"
+    assert config("nav2d", "paper").recipe == "orca"
     assert config("nav2d", settings={"follow.eye": "own"}).recipe == "follow"
     assert config("nav2d", settings={"follow.eye": "posed"}).recipe == "follow_posed"
     assert config("nav2d", settings={"follow.entities": "a.yaml"}).recipe == "follow"
+    assert config("nav2d", settings={"follow.learner": "pictures"}).recipe == "follow_pictures"
     assert config("nav2d", settings={"follow.eye": "a.safetensors"}).recipe == "follow_posed"
     assert config("nav2d", recipe="orca", settings={"follow.eye": "own"}).recipe == "orca"

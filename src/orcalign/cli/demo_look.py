@@ -23,7 +23,7 @@ def look(video: Video, /, eye: Path, out: Path | None = None, overwrite: bool = 
 
     Args:
         video: A saved demo, or any video of the eye's task, camera and size.
-        eye: Folder of a run with the recipe follow or follow_posed, or a file of `orcalign predictor train`.
+        eye: Folder of a run with a recipe that follows in state space, or a file of `orcalign predictor train`.
         out: The mp4; left out, look.mp4 in this folder.
         overwrite: Replace an mp4 that is already there.
     """

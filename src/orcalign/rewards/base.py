@@ -9,7 +9,7 @@ reward may learn, guide the policy, say how well an episode follows the demo, be
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
@@ -19,6 +19,7 @@ import numpy.typing as npt
 from orcalign.matching.match import FloatArray
 
 if TYPE_CHECKING:
+    from orcalign.costs.predicted.turning import Turning
     from orcalign.rewards.composed import Product, Sum
     from orcalign.rewards.explanation import Explanation
     from orcalign.video import Demo
@@ -140,6 +141,8 @@ class Reward(ABC):
     """The videos that it is about."""
     guide_dim: int = 0
     """K, how many numbers it lets the policy see at every step."""
+    turning: Turning | None = None
+    """How the world is turned in which the policy sees and acts, where the reward wants it turned."""
     criterion: str = "reward"
     """By which of the numbers of `summary` the best policy is chosen: the highest."""
 
@@ -149,8 +152,8 @@ class Reward(ABC):
         return type(self).__name__
 
     @property
-    def observer(self) -> object:
-        """What makes its evidence. Rewards that share one, by identity, share the evidence."""
+    def observer(self) -> Hashable:
+        """What makes its evidence. Rewards that have equal ones share the evidence."""
         return self
 
     @property

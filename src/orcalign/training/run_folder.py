@@ -17,6 +17,7 @@ from orcalign.files import read_arrays, save_arrays, write_file
 from orcalign.rewards import Reward, load_reward
 from orcalign.rewards.demos import as_demos
 from orcalign.rewards.description import FILE, SCENES, save_description
+from orcalign.rewards.follow.experts import EXPERTS
 from orcalign.rewards.follow.own_frames import EYE
 from orcalign.training.config import TrainConfig
 from orcalign.video import Demo, DemoSet
@@ -124,7 +125,7 @@ class MetricsLog:
         self._file.close()
 
 
-REWARD_FILES = ("demo", FILE, SCENES, EYE)
+REWARD_FILES = ("demo", FILE, SCENES, EYE, EXPERTS)
 """What of a run's folder its reward is made from."""
 STATE = "reward-state.safetensors"
 

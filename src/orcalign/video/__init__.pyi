@@ -10,6 +10,9 @@ from .misalign import one_of_each as one_of_each
 from .misalign import paper_misalignment as paper_misalignment
 from .misalign import random_misalignments as random_misalignments
 from .misalign import success_start as success_start
+from .normalise import Normalised as Normalised
+from .normalise import Normaliser as Normaliser
+from .normalise import normalise as normalise
 from .read import Clip as Clip
 from .read import TimedFrame as TimedFrame
 from .read import count_frames as count_frames

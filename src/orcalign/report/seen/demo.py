@@ -99,9 +99,7 @@ def seen_by_run(folder: Path, demo: Demo | None = None) -> SeenDemo | None:
     """
     reward = run_reward(folder).find(FollowReward)
     if reward is None:
-        raise ValueError(
-            f"{str(folder)!r} is a run without an eye; give one of --recipe follow or follow_posed, or an eye's file."
-        )
+        raise ValueError(f"{str(folder)!r} is a run without an eye; give one of a recipe follow, or an eye's file.")
     eye = reward.own.eye if reward.own is not None else Eye.load(folder / EYE)
     own = reward.demos[0]
     if demo is not None and demo.sha256 != own.sha256:

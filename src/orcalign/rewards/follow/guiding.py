@@ -2,18 +2,32 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from functools import cached_property
 from typing import Any, final
+
+import numpy as np
 
 from orcalign.costs.predicted import DescribedDemo
 from orcalign.costs.predicted.relative import Relative
+from orcalign.costs.predicted.turning import Turning
 from orcalign.matching import OrcaProgressMatch, along_path, orca_progress
 from orcalign.matching.match import FloatArray
 from orcalign.rewards.follow.settings import COARSE, FollowSettings
 
+TOO_COARSE = 0.3
+"""Progress of an expert below which nothing was learned."""
+
 
 @final
 class Guiding:
-    """A described demo to be followed.
+    """A described demo to be followed, in a turned world if there is one.
+
+    Args:
+        demo: as an eye describes it.
+        settings: of the reward.
+        error: centimetres by which the learner's own places may be off.
+        experts: values [T+1, E] of episodes of an expert, to say what these would be paid.
 
     >>> from orcalign.costs.predicted import Entities
     >>> demo = DescribedDemo.known(Entities((0,), unit=1.0), [[10.0], [30.0]], [0.0])
@@ -21,11 +35,19 @@ class Guiding:
     [0.0, 1.0]
     """
 
-    def __init__(self, demo: DescribedDemo, settings: FollowSettings) -> None:
-        self.demo, self.relative = demo, Relative(demo)
+    def __init__(
+        self,
+        demo: DescribedDemo,
+        settings: FollowSettings,
+        error: float = 0.0,
+        experts: Sequence[FloatArray] = (),
+        turning: Turning | None = None,
+    ) -> None:
+        self.demo, self.relative = demo, Relative(demo if turning is None else turning.demo(demo))
         self.between = self.relative.between()
         """[J, J] Centimetres between the demo's frames."""
-        self.floor = settings.floor_at(demo.expected)
+        self._expected = float(np.hypot(demo.expected, error))
+        self.floor = settings.floor_at(self._expected)
         self.matching: dict[str, Any] = {
             "temperature": settings.temperature,
             "floor": self.floor,
@@ -33,16 +55,36 @@ class Guiding:
             "worth": along_path(self.between),
             "last": settings.last,
         }
+        self._experts = experts
+
+    @cached_property
+    def expert(self) -> float | None:
+        """Progress that an expert would be paid, in the median of its episodes; None where there is none."""
+        paid = [self.match(values)[1].progress[-1] for values in self._experts]
+        return float(np.median(paid)) if paid else None
 
     @property
     def note(self) -> str:
         """How well the demo is known, for people."""
         demo = self.demo
-        coarse = "; that is coarser than the reward can be tolerant" if demo.expected > COARSE else ""
+        coarse = "; that is coarser than the reward can be tolerant" if self._expected > COARSE else ""
         return (
             f"the eye expects to be {demo.expected:.1f} cm off in this demo, and is {demo.error:.1f} cm off on frames "
             "it has not learned from; objects are believed in "
             f"{int(demo.believed.sum())} of {len(demo)} demo frames; floor {self.floor:.1f} cm{coarse}"
+            f"{self._expert_note}"
+        )
+
+    @property
+    def _expert_note(self) -> str:
+        if self.expert is None:
+            return ""
+        said = f"; an expert would be paid a progress of {self.expert:.2f}"
+        if self.expert >= TOO_COARSE:
+            return said
+        return (
+            f"{said}, and below {TOO_COARSE} little is learned: the eye is too coarse for this demo; let it learn "
+            "from more frames (--posed-frames, --eye-frames) or larger ones (--frame-size), or take another demo"
         )
 
     def match(self, values: FloatArray) -> tuple[FloatArray, OrcaProgressMatch]:

@@ -1,4 +1,4 @@
-"""The reward that follows, one step at a time: by states alone, without pictures."""
+"""The reward that follows, one step at a time."""
 
 from __future__ import annotations
 
@@ -7,43 +7,48 @@ from typing import final
 import numpy as np
 import numpy.typing as npt
 
-from orcalign.costs.predicted import Entities
 from orcalign.matching.match import FloatArray
 from orcalign.matching.tracker import OrcaProgressTracker
 from orcalign.rewards.base import Array, Frames
 from orcalign.rewards.follow.guiding import Guiding
+from orcalign.rewards.follow.learner import Learner
 from orcalign.rewards.follow.sight import Sight
 
 
 @final
 class FollowStream:
-    """Push a state, get its reward, bit for bit that of the whole episode; `guide` is what the policy sees.
+    """Push a state, or a frame where the learner is read from pictures, and get its reward, bit for bit that of the
+    whole episode; `guide` is what the policy sees.
 
     While the demo is not described, rewards are 0.
     """
 
-    def __init__(self, entities: Entities, sight: Sight, guiding: Guiding | None) -> None:
-        self._entities, self._sight, self._guiding = entities, sight, guiding
+    def __init__(self, learner: Learner, sight: Sight, guiding: Guiding | None) -> None:
+        self._learner, self._sight, self._guiding = learner, sight, guiding
         self._tracker = None if guiding is None else OrcaProgressTracker(len(guiding.demo), **guiding.matching)
         self._first: FloatArray | None = None
+        self._steps = 0
 
     def reset(self, state: Array | None = None) -> None:
         """Begin a new episode, in this state [D]."""
+        self._first = self._before = self._now = self._learner.begin(state)
+        self._steps = 0
         if self._tracker is not None:
             self._tracker.reset()
-        if state is None:
-            raise ValueError("the reward follows in state space; give the first state of the episode: reset(state).")
-        self._first = self._before = self._now = self._entities.read(state)
 
     def push(self, frame: Frames | None = None, state: Array | None = None, action: Array | None = None) -> float:
-        """The reward of the step that led to this state [D]."""
-        if state is None or self._first is None:
+        """The reward of the step that led to this frame [H,W,3] and state [D]."""
+        if self._first is None:
             raise ValueError("the reward follows in state space; begin with reset(state), and give every state.")
-        values = self._entities.read(state)
+        values = self._learner.read(frame, state)
+        before, first = self._now, self._first
+        if self._steps == 0:
+            before = first = self._learner.first(first, values)
         reward = 0.0
         if self._guiding is not None and self._tracker is not None:
-            reward = self._tracker.push(self._guiding.relative.costs(self._first, values[None])[0])
-        self._before, self._now = self._now, values
+            reward = self._tracker.push(self._guiding.relative.costs(first, values[None])[0])
+        self._first, self._before, self._now = first, before, values
+        self._steps += 1
         return reward
 
     @property
