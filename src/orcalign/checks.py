@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import dataclasses
 import difflib
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from operator import ge, gt, lt
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
+
+Settings = TypeVar("Settings")
 
 
 def near_miss(name: object, known: Iterable[str]) -> str:
@@ -99,6 +102,30 @@ def share_or_count(name: str, value: float, whole: int = 1) -> int:
     """
     require(name, value, at_least=0)
     return round(value * whole) if value < 1 else int(value)
+
+
+def settings_from(kind: type[Settings], values: Mapping[str, Any]) -> Settings:
+    """A dataclass of settings from values by name; each must be of its default's type, and one that it does not have is
+    refused with those that it has.
+
+    >>> settings_from(Ramp, {"start": 1.0, "end": 0.5})
+    Ramp(start=1.0, end=0.5)
+    >>> settings_from(Ramp, {"strat": 1.0})
+    Traceback (most recent call last):
+    ...
+    ValueError: there is no setting 'strat'; did you mean 'start'? Known: start, end.
+    """
+    known = {field.name: field.default for field in dataclasses.fields(kind)}  # type: ignore[arg-type]
+    given = dict(values)
+    for name, value in given.items():
+        if name not in known:
+            raise ValueError(f"there is no setting {name!r};{near_miss(name, known)} Known: {', '.join(known)}.")
+        default = known[name]
+        if isinstance(default, float) and isinstance(value, int) and not isinstance(value, bool):
+            given[name] = float(value)
+        elif isinstance(default, (bool, int, float, str)) and type(value) is not type(default):
+            raise ValueError(f"{name} is {value!r}; it must be of type {type(default).__name__}.")
+    return kind(**given)
 
 
 @dataclass(frozen=True)

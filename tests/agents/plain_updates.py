@@ -14,9 +14,13 @@ class Plain:
         self.settings = settings
         self.generator = torch.Generator()
         self.generator.set_state(noise_from)
-        self.w = {}
+        self.w, self.statistics = {}, {}
         for name, tensor in state.items():
-            if name.split(".")[0] in ("actor", "critic", "target", "temperature"):
+            if name.split(".")[0] not in ("actor", "critic", "target", "temperature"):
+                continue
+            if name.split(".")[-1] in ("mean", "variance", "batches"):
+                self.statistics[name] = tensor.double()
+            else:
                 self.w[name] = tensor.double().requires_grad_(not name.startswith("target"))
         self.adam = {
             part: torch.optim.Adam(self.part(part), settings.learning_rate)
@@ -79,10 +83,11 @@ class Plain:
 
     def follow(self):
         share = self.settings.target_smoothing
-        for name in list(self.w):
-            if name.startswith("target."):
-                online = self.w[name.replace("target", "critic", 1)].detach()
-                self.w[name] = (1 - share) * self.w[name] + share * online
+        for numbers in (self.w, self.statistics):
+            for name in list(numbers):
+                if name.startswith("target."):
+                    online = numbers[name.replace("target", "critic", 1)].detach()
+                    numbers[name] = (1 - share) * numbers[name] + share * online
 
 
 def plain_drqv2(plain, batch):
@@ -108,25 +113,27 @@ def plain_drqv2(plain, batch):
     return {"critic_loss": critic_loss, "actor_loss": actor_loss.detach()}
 
 
+def drawn(plain, raw):
+    """Actions [B, A] of a Gaussian policy that says ``raw`` [B, 2A], and their log probability."""
+    mean, log_std = raw.chunk(2, dim=1)
+    std = log_std.clamp(-20, 2).exp()
+    raw = mean + std * plain.draw(mean)
+    squashed = TransformedDistribution(Normal(mean, std), [TanhTransform(cache_size=1)])
+    new = squashed.transforms[0](raw)
+    return new, squashed.log_prob(new).sum(1)
+
+
 def plain_sac(plain, batch):
     observations, actions, returns, discounts, after = (tensor.double() for tensor in batch.to("cpu"))
     fixed = plain.settings.entropy_temperature
     alpha = plain.w["temperature.log"].detach().exp() if fixed is None else fixed
 
-    def drawn(seen):
-        mean, log_std = plain.policy(seen).chunk(2, dim=1)
-        std = log_std.clamp(-20, 2).exp()
-        raw = mean + std * plain.draw(mean)
-        squashed = TransformedDistribution(Normal(mean, std), [TanhTransform(cache_size=1)])
-        new = squashed.transforms[0](raw)
-        return new, squashed.log_prob(new).sum(1)
-
     with torch.no_grad():
-        next_actions, next_log_prob = drawn(after)
+        next_actions, next_log_prob = drawn(plain, plain.policy(after))
         worth = plain.smaller_of_two("target", after, next_actions)
         target = returns + discounts * (worth - alpha * next_log_prob)
     critic_loss = plain.learn_critics(observations, actions, target)
-    new, log_prob = drawn(observations)
+    new, log_prob = drawn(plain, plain.policy(observations))
     worth = plain.smaller_of_two("critic", observations, new)
     actor_loss = (alpha * log_prob - worth).mean()
     plain.descend("actor", actor_loss)

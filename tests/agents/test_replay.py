@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from agents.counting import SIDE, episode_of, guide_of, naive_transition, seen
+from agents.counting import SIDE, episode_of, guide_of, naive_transition, reward_of, seen
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -308,3 +308,29 @@ def test_other_errors_say_what_to_do():
         replay.sample(np.random.default_rng(0), 1, 1, 0.9, "n")
     with pytest.raises(ValueError, match="capacity is 0"):
         Replay(0, (2,), "float32", action_dim=2)
+
+
+@pytest.mark.parametrize("lengths", [[3], [2, 5, 1], [4, 4, 4, 4]])
+def test_running_returns_are_those_of_a_loop_over_what_is_kept(lengths):
+    """And follow new rewards; episodes that have left, and where the rings begin, do not count."""
+    replay = filled(lengths, capacity=12)
+    for label in (0, 1):
+        rewards = [
+            np.array([reward_of(number, step, label) for step in range(lengths[number])])
+            for number in range(replay.first_episode, len(lengths))
+        ]
+        if label:
+            replay.set_rewards(np.concatenate(rewards))
+        found = []
+        for one in rewards:
+            now = 0.0
+            for reward in one:
+                now = reward + 0.9 * now
+                found.append(now)
+        deviation, most = replay.running_returns(0.9)
+        assert deviation == pytest.approx(np.std(found), rel=1e-6)
+        assert most == pytest.approx(max(found))
+
+
+def test_of_nothing_there_are_no_returns():
+    assert filled([], capacity=3).running_returns(0.9) == (0, 0)

@@ -18,6 +18,7 @@ from orcalign.agents import (
     AgentSettings,
     DrQv2Settings,
     SACSettings,
+    XQCSettings,
     find_settings,
     make_agent,
     make_policy,
@@ -31,13 +32,12 @@ every_agent = pytest.mark.parametrize("name", AGENTS)
 @pytest.mark.parametrize(
     ("changes", "words"),
     [
-        ({"agent": "SAC"}, "agent is 'SAC'; Known: drqv2, sac"),
-        ({"agent": "sacc"}, "did you mean 'sac'\\? Known: drqv2, sac"),
+        ({"agent": "SAC"}, "agent is 'SAC'; Known: drqv2, sac, xqc"),
+        ({"agent": "sacc"}, "did you mean 'sac'\\? Known: drqv2, sac, xqc"),
         ({"bootstrap": "n"}, "bootstrap is 'n'; Known: gamma\\^n, gamma"),
         ({"hidden": 0}, "hidden is 0; it must be a whole number of at least 1"),
         ({"n_step": 2.0}, "n_step is 2.0; it must be a whole number"),
         ({"batch": True}, "batch is True"),
-        ({"trunk": -1}, "trunk is -1; it must be a whole number of at least 0"),
         ({"learning_rate": 0.0}, "learning_rate is 0.0; it must be a finite number above 0"),
         ({"learning_rate": "1e-4"}, "learning_rate is '1e-4'"),
         ({"gamma": 1.01}, "gamma is 1.01; it must lie between 0 and 1, such as 0.99"),
@@ -56,6 +56,10 @@ def test_wrong_settings_are_refused(name, changes, words):
     ("kind", "changes", "words"),
     [
         (DrQv2Settings, {"shift": -1}, "shift is -1"),
+        (SACSettings, {"trunk": -1}, "trunk is -1; it must be a whole number of at least 0"),
+        (XQCSettings, {"layers": 0}, "layers is 0; it must be a whole number of at least 1"),
+        (XQCSettings, {"batch": 1}, "batch is 1; it must be at least 2"),
+        (XQCSettings, {"entropy_temperature": -0.5}, "entropy_temperature is -0.5"),
         (
             DrQv2Settings,
             {"target_noise": float("inf")},
@@ -96,7 +100,7 @@ def test_settings_are_a_command_line():
 @every_agent
 def test_every_field_explains_itself_on_the_command_line(name, capsys):
     said = {}
-    for kind in (AgentSettings, find_settings(name)):
+    for kind in (one for one in reversed(find_settings(name).__mro__) if issubclass(one, AgentSettings)):
         body = ast.parse(inspect.getsource(kind)).body[0].body
         said |= {
             field.target.id: text.value.value
@@ -163,8 +167,8 @@ def test_what_cannot_be_made_is_refused(name, shape, action_dim, seed, device, w
 def test_torch_waits_until_an_agent_is_made():
     """Settings are for command lines, and kernels may be compiled ahead where there is no torch."""
     code = (
-        "import sys, orcalign.agents, orcalign.agents.cpu.kernels, orcalign.agents.drqv2.losses; "
-        "orcalign.agents.SACSettings(); "
+        "import sys, orcalign.agents, orcalign.agents.cpu.losses, orcalign.agents.drqv2.losses, "
+        "orcalign.agents.sac.losses; orcalign.agents.SACSettings(); orcalign.agents.XQCSettings(); "
         "print([m for m in ('torch', 'gymnasium', 'av') if m in sys.modules])"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

@@ -9,15 +9,18 @@ import pytest
 import torch
 from agents.batches import random_batch
 from agents.plain_updates import Plain, plain_drqv2, plain_sac
+from agents.plain_xqc import plain_xqc
 
-from orcalign.agents import DrQv2Settings, SACSettings, find_settings, make_agent
+from orcalign.agents import DrQv2Settings, SACSettings, XQCSettings, find_settings, make_agent
 from orcalign.agents.cpu import beside
 from orcalign.agents.cpu.beside import Beside
-from orcalign.agents.drqv2 import by_hand
+from orcalign.agents.drqv2 import by_hand as drqv2_by_hand
 from orcalign.agents.networks import dense, initialise
 from orcalign.agents.parameters import Adam
+from orcalign.agents.sac import by_hand as sac_by_hand
 
-PLAIN = {"drqv2": plain_drqv2, "sac": plain_sac}
+PLAIN = {"drqv2": plain_drqv2, "sac": plain_sac, "xqc": plain_xqc}
+AGENTS = tuple(PLAIN)
 
 
 @pytest.mark.parametrize(
@@ -28,27 +31,40 @@ PLAIN = {"drqv2": plain_drqv2, "sac": plain_sac}
         ("drqv2", {"action_penalty": 0.5, "layer_norm": True}),
         ("drqv2", {"target_noise": 0.5, "target_smoothing": 0.3}),
         ("sac", {"entropy_temperature": 0.2, "learning_rate": 0.01}),
+        *(("xqc", {"layers": 2, **one}) for one in ({}, {"layers": 3, "target_smoothing": 0.3}, {"actor_every": 1})),
+        ("xqc", {"layers": 1, "entropy_temperature": 0.2}),
     ],
     ids=str,
 )
 def test_updates_agree_with_the_plain_version(agent, changes):
-    settings = find_settings(agent)(**{"hidden": 24, "trunk": 10, "learning_rate": 1e-3, **changes})
+    own = {} if agent == "xqc" else {"trunk": 10}
+    settings = find_settings(agent)(**{"hidden": 24, "learning_rate": 1e-3, **own, **changes})
     learner = make_agent(settings, (5,), 2, seed=3)
     start = learner.state()
     plain = Plain(start, settings, start["generator"])
+    if agent == "xqc":
+        plain.scale = 0.7
+        learner.reward_scale.fill_(plain.scale)
     for number in range(4):
         batch = random_batch(number)
         got, wanted = learner.update(batch), PLAIN[agent](plain, batch)
+        assert wanted.keys() == got.keys() - {"q_mean", "alpha"} - ({"entropy"} - wanted.keys())
         for name, value in wanted.items():
             assert got[name].item() == pytest.approx(value.item(), rel=1e-4), (number, name)
     for name, tensor in learner.state().items():
-        if name in plain.w:
-            torch.testing.assert_close(tensor.double(), plain.w[name].detach(), rtol=1e-3, atol=3e-5, msg=name)
+        known = plain.w.get(name, plain.statistics.get(name))
+        if known is not None:
+            torch.testing.assert_close(tensor.double(), known.detach(), rtol=1e-3, atol=3e-5, msg=name)
 
 
-@pytest.mark.parametrize("changes", [{}, {"action_penalty": 0.5}], ids=str)
-def test_gradients_by_hand_are_those_of_autograd(changes):
-    settings = DrQv2Settings(hidden=24, trunk=10, layer_norm=True, learning_rate=1e-3, **changes)
+@pytest.mark.parametrize("body", [{"trunk": 10, "layer_norm": True}, {"trunk": 0}, {"trunk": 10}], ids=str)
+@pytest.mark.parametrize(
+    ("kind", "changes"),
+    [(DrQv2Settings, {}), (DrQv2Settings, {"action_penalty": 0.5}), (SACSettings, {}),
+     (SACSettings, {"entropy_temperature": 0.2})],
+)  # fmt: skip
+def test_gradients_by_hand_are_those_of_autograd(kind, changes, body):
+    settings = kind(hidden=24, learning_rate=1e-3, **body, **changes)
     ours, by_autograd = (make_agent(settings, (5,), 2, seed=3) for _ in range(2))
     by_autograd._by_hand.can = lambda batch: False
     for number, size in enumerate((16, 16, 5, 16, 1)):
@@ -63,7 +79,12 @@ def test_gradients_by_hand_are_those_of_autograd(changes):
         torch.testing.assert_close(tensor, wanted[name], rtol=1e-3, atol=3e-5, msg=name)
 
 
-def test_a_second_thread_changes_no_bit(monkeypatch):
+@pytest.mark.parametrize(
+    ("module", "settings"),
+    [(drqv2_by_hand, DrQv2Settings(hidden=64, trunk=10, layer_norm=True, action_penalty=0.1)),
+     (sac_by_hand, SACSettings(hidden=64, trunk=10, layer_norm=True)), (sac_by_hand, SACSettings(hidden=64, trunk=0))],
+)  # fmt: skip
+def test_a_second_thread_changes_no_bit(monkeypatch, module, settings):
     """Whether it takes its half in time, never gets to it, or is not there."""
     taken = []
 
@@ -77,8 +98,8 @@ def test_a_second_thread_changes_no_bit(monkeypatch):
             pass
 
     def trained(both):
-        monkeypatch.setattr(by_hand, "beside", both)
-        agent = make_agent(DrQv2Settings(hidden=64, trunk=10, layer_norm=True, action_penalty=0.1), (5,), 2, seed=3)
+        monkeypatch.setattr(module, "beside", both)
+        agent = make_agent(settings, (5,), 2, seed=3)
         for number in range(8):
             agent.update(random_batch(number, size=32), number != 5)
         return agent.state()
@@ -113,20 +134,17 @@ def test_torch_that_shares_out_its_products_is_left_alone(monkeypatch):
     beside.beside(lambda: None, lambda: None)
 
 
-@pytest.mark.parametrize(
-    ("settings", "shape"),
-    [(DrQv2Settings(hidden=8), (5,)), (DrQv2Settings(hidden=8, layer_norm=True, trunk=0), (5,)),
-     (DrQv2Settings(hidden=8, layer_norm=True), (3, 84, 84))],
-)  # fmt: skip
-def test_what_is_not_written_out_is_left_to_autograd(settings, shape):
-    agent = make_agent(settings, shape, 2, seed=0)
-    batch = random_batch(0, shape, size=4)
+def test_what_is_not_written_out_is_left_to_autograd():
+    agent = make_agent(DrQv2Settings(hidden=8), (3, 84, 84), 2, seed=0)
+    batch = random_batch(0, (3, 84, 84), size=4)
     assert not agent._by_hand.can(batch.to("cpu"))
     agent.update(batch)
 
 
-def test_no_number_stays_no_number():
-    agent = make_agent(DrQv2Settings(hidden=8, layer_norm=True), (5,), 2, seed=0)
+@pytest.mark.parametrize("kind", [DrQv2Settings, SACSettings])
+@pytest.mark.parametrize("layer_norm", [True, False])
+def test_no_number_stays_no_number(kind, layer_norm):
+    agent = make_agent(kind(hidden=8, layer_norm=layer_norm), (5,), 2, seed=0)
     batch = random_batch(0)
     batch.observations[3, 2] = np.nan
     metrics = agent.update(batch)
@@ -134,7 +152,7 @@ def test_no_number_stays_no_number():
     assert np.isnan(metrics["actor_loss"].item())
 
 
-@pytest.mark.parametrize("agent", ["drqv2", "sac"])
+@pytest.mark.parametrize("agent", AGENTS)
 def test_the_actor_waits_when_it_is_told_to(agent):
     learner = make_agent(find_settings(agent)(hidden=16), (5,), 2, seed=0)
     before = learner.state()
@@ -143,22 +161,24 @@ def test_the_actor_waits_when_it_is_told_to(agent):
     changed = {name.split(".")[0] for name in after if not torch.equal(before[name], after[name])}
     assert changed == {"critic", "target", "critic_adam", "generator"}
     assert "actor_loss" not in metrics
-    learner.update(random_batch(0))
+    for number in range(3):
+        learner.update(random_batch(number))
     changed = {name.split(".")[0] for name, tensor in learner.state().items() if not torch.equal(tensor, after[name])}
     assert {"actor", "actor_adam"} <= changed
 
 
-def test_a_fixed_temperature_stays():
-    learner = make_agent(SACSettings(hidden=16, entropy_temperature=0.25), (5,), 2, seed=0)
+@pytest.mark.parametrize(("kind", "first"), [(SACSettings, 1), (XQCSettings, 0.01)])
+def test_a_fixed_temperature_stays(kind, first):
+    learner = make_agent(kind(hidden=16, entropy_temperature=0.25), (5,), 2, seed=0)
     for number in range(3):
         assert learner.update(random_batch(number))["alpha"].item() == 0.25
-    free = make_agent(SACSettings(hidden=16, learning_rate=0.1), (5,), 2, seed=0)
-    assert free.update(random_batch(0))["alpha"].item() == 1
-    assert free.update(random_batch(1))["alpha"].item() != 1
+    free = make_agent(kind(hidden=16, learning_rate=0.1), (5,), 2, seed=0)
+    assert free.update(random_batch(0))["alpha"].item() == pytest.approx(first)
+    assert free.update(random_batch(1))["alpha"].item() != pytest.approx(first)
 
 
 def test_metrics_are_detached_scalars():
-    for agent in ("drqv2", "sac"):
+    for agent in AGENTS:
         metrics = make_agent(find_settings(agent)(hidden=16), (5,), 2, seed=0).update(random_batch(0))
         for value in metrics.values():
             assert value.shape == ()

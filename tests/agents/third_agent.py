@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from orcalign.agents import Agent, AgentSettings
+from orcalign.agents import Agent, TrunkSettings
 
 
 @dataclass(frozen=True)
-class CloningSettings(AgentSettings):
+class CloningSettings(TrunkSettings):
     agent: str = "cloning"
 
 

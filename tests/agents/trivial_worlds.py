@@ -60,6 +60,7 @@ def miss_after_learning(world, settings, *, episodes, random_episodes, updates, 
             act = lambda look: policy.act(look, std * rng.standard_normal(1))  # noqa: E731
         observations, actions, rewards, _ = world.episode(rng, act)
         replay.add(np.stack(observations), np.stack(actions), np.array(rewards), terminated=True)
+        agent.look_over(replay)
         if number >= random_episodes:
             for _ in range(updates):
                 batch = replay.sample(rng, settings.batch, settings.n_step, settings.gamma, settings.bootstrap)

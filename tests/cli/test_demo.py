@@ -160,3 +160,10 @@ def test_doctor_names_the_fix(capsys, monkeypatch):
     text = capsys.readouterr().out
     assert "av: not installed  → pip install 'orcalign[video]'" in text
     assert "matplotlib: not installed  → pip install 'orcalign[plot]'" in text
+
+
+def test_states_are_kept_on_request(tmp_path, capsys):
+    run("demo", "make", "nav2d", "--out", tmp_path / "demo", "--states")
+    assert Demo.load(tmp_path / "demo").states.shape == (30, 3)
+    run("demo", "info", tmp_path / "demo")
+    assert capsys.readouterr().out.count("3 numbers in each frame") == 2

@@ -205,6 +205,8 @@ def test_what_it_cannot_see_is_refused_in_a_sentence(learned, tmp_path):
         eye.look(frames[:, :48])
     with pytest.raises(ValueError, match=r"48x64 pixels"):
         eye.same_view(frames[:, :48])
+    with pytest.raises(ValueError, match=r"32x32 pixels"):
+        eye.look(frames[:, :32, :32])
     broken = states.copy()
     broken[7, 2] = np.nan
     with pytest.raises(ValueError, match="row 7 of the states is not finite"):
@@ -248,3 +250,12 @@ def test_it_says_when_a_film_is_of_another_camera(learned):
     assert "\n" not in problem
     assert eye.same_view(same) < eye.same_view(darker) + 0.5
     assert eye.same_view(moved) > 1.5
+
+
+def test_a_larger_film_is_shrunk(learned):
+    eye, *_ = learned
+    _, frames = play(3)
+    large = frames.repeat(3, 1).repeat(3, 2)
+    shrunk = eye.predict(eye.look(large)).values
+    assert np.linalg.norm(shrunk - eye.predict(eye.look(frames)).values, axis=1).max() < 4.0
+    assert eye.same_view(large) < 0.5

@@ -77,3 +77,24 @@ def test_state_comes_back():
     assert (back.size, back.crop) == (scenery.size, scenery.crop)
     np.testing.assert_array_equal(back.background, scenery.background)
     np.testing.assert_array_equal(back.static, scenery.static)
+
+
+def test_of_large_pictures_what_differs_at_resets_is_looked_at():
+    """A long arm moves everywhere, and things are to be found in a corner."""
+    rng = np.random.default_rng(0)
+    starts = np.zeros((20, 400, 400, 3), np.uint8)
+    for frame in starts:
+        y, x = rng.integers(20, 60), rng.integers(300, 360)
+        frame[y : y + 8, x : x + 8] = 255
+    play = starts.repeat(2, axis=0)
+    for k, frame in enumerate(play):
+        frame[:, 20 * (k % 20) : 20 * (k % 20) + 20] = 90
+    top, bottom, left, right = Scenery.of(play, starts).crop
+    assert bottom - top == right - left
+    assert 128 <= bottom - top < 170
+    assert top == 0
+    assert left < 290 < 370 < right
+    assert Scenery.of(play).crop == (0, 400, 0, 400), "without them the arm's is all"
+    assert Scenery.of(play, play).crop == (0, 400, 0, 400)
+    small = starts[:, ::4, ::4]
+    assert Scenery.of(small, small).crop == Scenery.of(small).crop, "no closer than the network sees"

@@ -77,3 +77,103 @@ def clip_tower():
         for name, value in tensors.items()
     }
     return wrapped | {"module.model.logit_scale": torch.tensor(4.6)}
+
+
+WORDS = ("close", "open", "the", "door", "drawer", "and", "then", "a", "red", "square", "reach", "handle")
+
+
+def clip_tokenizer(folder):
+    """CLIP's kind: pairs of letters merged, ends of words and of the text marked; saved as tokenizer.json."""
+    import transformers
+
+    letters = [chr(code) for code in range(ord("a"), ord("z") + 1)]
+    vocab = {token: number for number, token in enumerate([*letters, *(f"{one}</w>" for one in letters)])}
+    merges = [("o", "r</w>"), ("t", "h"), ("th", "e</w>"), ("o", "or</w>"), ("d", "oor</w>")]
+    for pair in merges:
+        vocab["".join(pair)] = len(vocab)
+    for special in ("<|startoftext|>", "<|endoftext|>"):
+        vocab[special] = len(vocab)
+    made = transformers.CLIPTokenizer(vocab=vocab, merges=merges)
+    made.save_pretrained(folder)
+    return made
+
+
+def siglip_tokenizer(folder):
+    """SigLIP's kind: pieces by their likelihood, the end of the text marked; saved as tokenizer.json."""
+    import tokenizers
+    import transformers
+
+    pieces = [("</s>", 0.0), ("<unk>", -20.0), ("▁", -3.0)]
+    pieces += [(f"▁{word}", -2.0) for word in WORDS] + [(chr(code), -6.0) for code in range(ord("a"), ord("z") + 1)]
+    made = tokenizers.Tokenizer(tokenizers.models.Unigram(pieces, unk_id=1))
+    made.normalizer = tokenizers.normalizers.Lowercase()
+    made.pre_tokenizer = tokenizers.pre_tokenizers.Metaspace()
+    made.post_processor = tokenizers.processors.TemplateProcessing(single="$A </s>", special_tokens=[("</s>", 0)])
+    whole = transformers.PreTrainedTokenizerFast(tokenizer_object=made, eos_token="</s>", pad_token="</s>")
+    whole.save_pretrained(folder)
+    return whole
+
+
+def pair(family, folder):
+    """A whole model of transformers with both towers and its tokenizer, saved in the folder."""
+    import transformers
+
+    torch.manual_seed(6)
+    tokenizer = {"clip": clip_tokenizer, "siglip": siglip_tokenizer}[family](folder)
+    kind = {"siglip": "Siglip", "clip": "CLIP"}[family]
+    ends = {"eos_token_id": tokenizer.eos_token_id, "pad_token_id": tokenizer.pad_token_id, "bos_token_id": 1}
+    text = {
+        **SMALL,
+        "vocab_size": len(tokenizer),
+        "max_position_embeddings": 40,
+        "projection_size": 32,
+        "projection_dim": 24,
+        **ends,
+    }
+    config = getattr(transformers, f"{kind}Config")(
+        text_config=text, vision_config=tiny_transformer(family)[0].config.to_dict(), projection_dim=24
+    )
+    model = getattr(transformers, f"{kind}Model")(config).eval()
+    for name, value in model.named_parameters():
+        if value.ndim > 1 and "logit" not in name:
+            value.data.normal_(0, 0.3)  # as made, everything is nearly the same sentence
+    model.save_pretrained(folder)
+    return model, tokenizer
+
+
+def liv_pair(folder, width=128, depth=2):
+    """A file with LIV's names and wrapping, both towers in it, and the text tower as transformers has it."""
+    import transformers
+    from safetensors.torch import save_file
+
+    torch.manual_seed(7)
+    tokenizer = clip_tokenizer(folder)
+    config = transformers.CLIPTextConfig(
+        hidden_size=width, num_hidden_layers=depth, num_attention_heads=width // 64, intermediate_size=4 * width,
+        projection_dim=24, vocab_size=len(tokenizer), max_position_embeddings=40, hidden_act="quick_gelu",
+        eos_token_id=tokenizer.eos_token_id, pad_token_id=tokenizer.pad_token_id, bos_token_id=1,
+    )  # fmt: skip
+    text = transformers.CLIPTextModelWithProjection(config).eval()
+    for value in text.parameters():
+        value.data = (value + torch.randn_like(value) * 0.1).half().float()
+    state = {name.removeprefix("text_model."): value for name, value in text.state_dict().items()}
+    own = {
+        "token_embedding.weight": state["embeddings.token_embedding.weight"],
+        "positional_embedding": state["embeddings.position_embedding.weight"],
+        "ln_final.weight": state["final_layer_norm.weight"],
+        "ln_final.bias": state["final_layer_norm.bias"],
+        "text_projection": state["text_projection.weight"].T.contiguous(),
+    }
+    for k in range(depth):
+        theirs, ours = f"encoder.layers.{k}.", f"transformer.resblocks.{k}."
+        for part in ("weight", "bias"):
+            three = [state[f"{theirs}self_attn.{one}_proj.{part}"] for one in "qkv"]
+            own[f"{ours}attn.in_proj_{part}"] = torch.cat(three)
+            own[f"{ours}attn.out_proj.{part}"] = state[f"{theirs}self_attn.out_proj.{part}"]
+            own[f"{ours}ln_1.{part}"] = state[f"{theirs}layer_norm1.{part}"]
+            own[f"{ours}ln_2.{part}"] = state[f"{theirs}layer_norm2.{part}"]
+            own[f"{ours}mlp.c_fc.{part}"] = state[f"{theirs}mlp.fc1.{part}"]
+            own[f"{ours}mlp.c_proj.{part}"] = state[f"{theirs}mlp.fc2.{part}"]
+    file = folder / "model.safetensors"
+    save_file(clip_tower() | {f"module.model.{name}": value.half() for name, value in own.items()}, file)
+    return file, text, tokenizer

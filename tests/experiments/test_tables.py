@@ -4,6 +4,7 @@ import csv
 import html.parser
 import io
 import shutil
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -11,11 +12,12 @@ from matplotlib.figure import Figure
 
 from orcalign.experiments.cells import CellFolder
 from orcalign.experiments.planning import plan_study
-from orcalign.experiments.results import read_results
+from orcalign.experiments.results import differences, read_results
 from orcalign.experiments.results_file import load_results, save_results
-from orcalign.experiments.study import find_study
+from orcalign.experiments.study import Study, find_study
 from orcalign.experiments.table_formats import FORMATS
 from orcalign.experiments.tables import AVERAGE, make_table
+from orcalign.report.study import study_page
 from orcalign.report.study_plots import KINDS, curves, plot_study
 
 PLAN = plan_study(
@@ -186,6 +188,19 @@ def test_a_table_says_what_columns_do_not_share(whole, tmp_path):
     assert "differs in" not in FORMATS["md"](make_table(two))
 
 
+def test_a_table_says_who_is_paid_by_more_than_pictures():
+    """Whatever the others have: the paper's own values stand in the same table."""
+    ours = find_study("misaligned")
+    for recipes in (("orca_progress", "follow_posed"), ("follow_posed",)):
+        study = replace(ours, axes={**ours.axes, "recipe": recipes, "task": ("push",)})
+        said = differences(plan_study(study))
+        assert said["follow_posed"].endswith("paid by true states, sees also relations progress missing")
+        assert "paid by" not in said.get("orca_progress", "")
+    guide = {"reward.guide": True, "reward.context": 1}
+    guided = Study("mine", "", {"recipe": ("orca_progress",), "task": ("push",)}, settings=guide)
+    assert differences(plan_study(guided)) == {"orca_progress": "sees also progress"}
+
+
 def test_an_average_with_holes_has_no_error(whole):
     table = make_table(read_results(PLAN, whole))
     assert table.entries[AVERAGE, "orca"].error is not None
@@ -193,3 +208,40 @@ def test_an_average_with_holes_has_no_error(whole):
     shutil.rmtree(CellFolder(whole, cell.key).path)
     entry = make_table(read_results(PLAN, whole)).entries[AVERAGE, cell.values["recipe"]]
     assert (entry.error, entry.missing) == (None, 1)
+
+
+class TestSubstitutes:
+    """What stands in for the paper's network is marked wherever its numbers are."""
+
+    PLAN = plan_study(find_study("aligned"), seeds=1, only={"task": ["door-close"], "recipe": ["ot", "roboclip"]})
+    WORDS = "I3D (Kinetics-400) in the place of S3D (HowTo100M)"
+
+    @pytest.fixture
+    def swept(self, tmp_path):
+        for cell in self.PLAN.cells:
+            write(tmp_path, cell, [3] * 10)
+        return read_results(self.PLAN, tmp_path)
+
+    @pytest.mark.parametrize("form", FORMATS)
+    def test_in_every_format(self, swept, form):
+        text = FORMATS[form](make_table(swept))
+        assert self.WORDS in text
+        if form == "csv":
+            rows = {row["column"]: row for row in csv.DictReader(io.StringIO(text))}
+            assert (rows["roboclip"]["substitute"], rows["ot"]["substitute"]) == (self.WORDS, "")
+            assert rows["roboclip"]["paper_mean"] == "0.47" if rows["roboclip"]["row"] == "door-close" else True
+        else:
+            assert (r"RoboCLIP $\dagger$" if form == "latex" else "RoboCLIP †") in text
+
+    def test_in_files_of_results_and_on_pages(self, swept, tmp_path):
+        save_results(swept, tmp_path / "kept.json")
+        assert load_results(tmp_path / "kept.json").substitutes == {"roboclip": self.WORDS}
+        page = study_page(swept, tmp_path / "page.html")
+        assert self.WORDS in page
+        assert "RoboCLIP †" in page
+
+    def test_tables_without_any_are_as_they_were(self, whole):
+        table = make_table(read_results(PLAN, whole))
+        assert not table.substitutes
+        assert "substitute" not in FORMATS["csv"](table)
+        assert "†" not in FORMATS["md"](table)

@@ -153,6 +153,8 @@ def test_lengths_go_with_batches():
         ("orca_log", {"floor": -1}, "floor is -1"),
         ("orca_progress", {"temperature": 0}, "temperature is 0"),
         ("orca_progress", {"weight": -1}, "weight is -1; it must be a finite number of at least 0"),
+        ("bottleneck", {"temperature": 0}, "temperature is 0"),
+        ("bottleneck", {"floor": -1}, "floor is -1"),
         ("ot", {"epsilon": -1}, "epsilon is -1"),
         ("ot", {"epsilon": np.nan}, "epsilon is nan"),
         ("ot", {"tolerance": 0}, "tolerance is 0"),
@@ -201,7 +203,9 @@ def test_a_match_is_frozen():
 def test_names_resolve_and_unknown_ones_list_the_known():
     for name in NAMES:
         assert matcher(name).function.__name__ == name
-    with pytest.raises(ValueError, match=r"did you mean 'temporal_ot'.*Known: orca, orca_log, orca_progress, ot"):
+    with pytest.raises(
+        ValueError, match=r"did you mean 'temporal_ot'.*Known: orca, orca_log, orca_progress, bottleneck, ot"
+    ):
         matcher("temporalot")
     with pytest.raises(ValueError, match="no matcher is called 'zzz'; Known"):
         matcher("zzz")

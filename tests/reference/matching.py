@@ -28,6 +28,29 @@ def orca(cost, temperature=1.0, floor=0.0):
     return np.array(reward), np.array(C), np.array(progress)
 
 
+def bottleneck(cost, temperature=1.0, floor=0.0):
+    """(reward, coverage, progress, worst)"""
+    cost = np.asarray(cost).tolist()
+    T, J = len(cost), len(cost[0])
+    L = [[math.inf] * J for _ in range(T)]
+    reward = []
+    for t in range(T):
+        for j in range(J):
+            left = L[t][j - 1] if j > 0 else 0.0
+            before = L[t - 1][j] if t > 0 else math.inf
+            L[t][j] = min(before, max(left, max(0.0, cost[t][j] - floor)))
+        way = L[t][J - 2] if J > 1 else 0.0
+        reward.append(math.exp(-max(way, max(0.0, cost[t][J - 1] - floor)) / temperature))
+    C = np.exp(-np.array(L) / temperature)
+    return np.array(reward), C, C[:, : max(1, J - 1)].mean(axis=1), np.array(L)
+
+
+def worst_of_best_alignment(cost, t, j):
+    """The smallest largest cost of an in-order alignment of demo frames 0..j with frames 0..t, by trying all."""
+    choices = itertools.combinations_with_replacement(range(t + 1), j + 1)
+    return min(max(cost[i][k] for k, i in enumerate(times)) for times in choices)
+
+
 def best_alignment(P, t, j):
     """The probability of the best in-order alignment of demo frames 0..j with learner frames 0..t, by trying all."""
     choices = itertools.combinations_with_replacement(range(t + 1), j + 1)

@@ -51,6 +51,17 @@ def test_a_product_is_multiplied():
     assert paid(Ease() * Speed() + 0.5 * Speed()) == [1.0, 1.0, 0.0]
 
 
+def test_a_part_is_found_by_its_kind():
+    first, last = Speed(), Speed(3.0)
+    assert first.find(Speed) is first
+    assert first.find(Ease) is None
+    one = Staged([first * Ease(), last], steps=10)
+    assert one.find(Staged) is one
+    assert one.find(Speed) is last, "of stages the last is what an agent is trained with in the end"
+    assert isinstance(one.find(Ease), Ease)
+    assert one.find(VideoReward) is None
+
+
 @pytest.mark.parametrize("weights", [[1.0], [1.0, np.nan], [1.0, np.inf], [1.0, 2.0, 3.0]])
 def test_wrong_weights_are_refused(weights):
     with pytest.raises(ValueError, match="one finite number for each of 2 rewards"):

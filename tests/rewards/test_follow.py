@@ -7,6 +7,7 @@ import pytest
 from costs.drawn_table import TABLE, draw, play, push
 
 from orcalign.costs.predicted import DescribedDemo, Entities
+from orcalign.costs.predicted.turning import Turning, rotation
 from orcalign.rewards import Evidence, Moment, Need, Rollout, Staged
 from orcalign.rewards.follow import FollowReward, FollowSettings
 from orcalign.rewards.follow.guiding import Guiding
@@ -34,6 +35,14 @@ def reward(**settings):
 
 def seen(own, way):
     return Evidence(len(way) - 1, own.observe(Rollout(len(way) - 1, states=way)))
+
+
+def turned_by(way, angle):
+    """The same film in a world turned about the hand's start."""
+    seen = way.astype(np.float64)
+    for at in ([0, 1], [3, 4], [5, 6]):
+        seen[:, at] = (seen[:, at] - way[0, :2]) @ rotation(angle).T + way[0, :2]
+    return seen
 
 
 def test_it_needs_states_and_no_picture():
@@ -67,6 +76,23 @@ def test_a_stream_pays_and_guides_as_the_episode_does():
     assert live.followed == {"progress": own.follow(evidence)["progress"]}
     with pytest.raises(ValueError, match=r"begin with reset\(state\)"):
         own.stream().push(state=way[1])
+
+
+@pytest.mark.parametrize("angle", [0.7, 3.0])
+def test_in_a_turned_world_all_directions_are_one(angle):
+    demo, way = turned_by(states(8), -1.2), turned_by(states(20), angle)
+    known = DescribedDemo.known(PUSH, demo[1:], demo[0])
+    own = FollowReward(PUSH, known.start, None, known, turning=Turning(PUSH))
+    straight = reward()
+    evidence = seen(own, way)
+    assert own.pay([evidence])[0].sum() == pytest.approx(straight.pay([seen(straight, states(20))])[0].sum())
+    guide = own.guide([evidence])[0]
+    assert np.allclose(guide, straight.guide([seen(straight, states(20))])[0], atol=1e-4)
+    live = own.stream()
+    live.reset(way[0])
+    assert [live.push(state=state) for state in way[1:]] == own.pay([evidence])[0].tolist()
+    assert np.array_equal(live.guide, guide[-1])
+    assert own.guiding.demo is known, "what is shown of the demo is as the video shows it"
 
 
 @pytest.mark.parametrize("sees", [(), SEES[:1], SEES[1:2], SEES[2:], SEES])

@@ -1,5 +1,8 @@
 """What every reward promises, by rewards that can be counted and by videos."""
 
+import re
+from pathlib import Path
+
 import numpy as np
 import pytest
 from rewards.clips import clip
@@ -7,12 +10,22 @@ from rewards.toys import Ease, Speed, evidence_of, rollout, streamed
 
 from orcalign.matching import MATCHERS
 from orcalign.rewards import Evidence, Moment, Need, Rollout, VideoReward
+from orcalign.rewards.description import REWARDS
 
+SOURCE = Path(__file__).parents[2] / "src" / "orcalign"
 DEMO = clip(np.linspace(0, 1, 6))
 
 
 def video(name="orca", demo=DEMO, **more):
     return VideoReward(demo, "pixels", matcher=name, **more)
+
+
+def test_no_caller_asks_which_kind_a_reward_has():
+    classes = {target.rpartition(":")[2] for target in REWARDS.values()} | {"Composed", "Reward"}
+    for file in SOURCE.rglob("*.py"):
+        if "rewards" not in file.parts:
+            asked = re.findall(r"isinstance\([^\n]*\b(?:" + "|".join(classes) + r")\b", file.read_text())
+            assert not asked, f"{file}: ask Reward.find for what only one kind has"
 
 
 def test_pictures_are_drawn_as_often_as_anybody_needs_them():

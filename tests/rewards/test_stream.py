@@ -101,7 +101,7 @@ def test_two_streams_are_independent():
     [
         ({}, r"context=3 with direction 'future' looks 2 frames ahead.*context=1 or direction='past'"),
         ({"matcher": "dtw", "context": 1}, r"only at the end.*causal ones are orca, orca_log, orca_progress"),
-        ({"matcher": "threshold", "context": 1}, r"only 'orca' and 'orca_progress' have a stream"),
+        ({"matcher": "threshold", "context": 1}, r"only 'orca', 'orca_progress' and 'bottleneck' have a stream"),
         ({"demo": [DEMO, DEMO], "context": 1, "pool": "best"}, r"pool='best'.*use pool='max'"),
         (
             {"demo": [DEMO, DEMO], "context": 1, **PROGRESS},

@@ -4,11 +4,13 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from training.small_runs import run_to_end, small_config
+from training.small_runs import SMALL, run_to_end, small_config
 
 from orcalign import config
 from orcalign.agents import make_agent
-from orcalign.envs import choosing_seed, eval_seed
+from orcalign.cli import main
+from orcalign.envs import choosing_seed, eval_seed, make_demo
+from orcalign.report.training_run import write_report
 from orcalign.training import start_run
 from orcalign.training.collector import Order
 from orcalign.training.players import make_collector
@@ -93,3 +95,24 @@ def test_the_last_evaluation_has_episodes_enough_to_compare(tmp_path):
         (60, 3, 3),
         (90, 7, 7),
     ]
+
+
+def test_an_environment_that_reports_no_success_says_so(tmp_path, capsys):
+    """In the metrics, at the command line and on the page, instead of a 0 that nobody measured."""
+    demo, _ = make_demo("nav2d", misaligned=True)
+    demo.save(tmp_path / "demo")
+    settings = {**SMALL, "demo.demo": [str(tmp_path / "demo" / "demo.mp4")], "encoder.encoder": "pixels", "steps": 90}
+    run = run_to_end(tmp_path / "run", config("training.faulty_worlds:mute", recipe="orca_np", settings=settings))
+    for record in run.records("evaluation"):
+        assert (record["return"], record["success_rate"], record["any_success_rate"]) == (None, None, None)
+        assert (record["returns"], record["successes"]) == ([], [])
+        assert len(record["env_returns"]) == 3
+    assert {record["success"] for record in run.records("episode")} == {None}
+    main(["eval", str(run.path), "--episodes", "1"])
+    said = " ".join(capsys.readouterr().out.split())
+    assert "the environment reports no success, and its own return is" in said
+    page = write_report(run.path).read_text("utf-8")
+    assert "it reports no success" in page
+    assert "The environment&#x27;s own return" in page or "The environment's own return" in page
+    assert "Success rate" not in page
+    assert ": no success" not in page

@@ -12,6 +12,7 @@ from training.small_runs import SMALL, assert_same, resume_to_end, run_to_end
 import orcalign
 from orcalign import config
 from orcalign.envs import eval_seed, make
+from orcalign.rewards import load_reward
 from orcalign.training import Training, start_run
 from orcalign.training.following import entities_in, prepare_to_follow
 from orcalign.training.start import find_demos
@@ -141,6 +142,17 @@ def test_stopped_and_resumed_it_ends_with_the_same_bits(own, tmp_path):
     assert_same(own, resume_to_end(tmp_path / "run"))
 
 
+def test_a_state_is_taken_over_without_compiling_a_network_again(own):
+    reward = load_reward(own.path)
+    (part,) = reward.parts
+    part.own.eye.look(part.demos[0].frames[:1])
+    before = part.own.eye
+    reward.load_state(reward.state())
+    assert part.own.eye is not before
+    assert part.own.eye._encoder is before._encoder is not None
+    assert part.own.eye.threads == 1
+
+
 KILLER = """
 import os, signal, sys
 sys.path.insert(0, {tests!r})
@@ -196,8 +208,12 @@ def test_where_nothing_is_known_all_numbers_are_one_place():
     assert unasked.objects == ()
 
 
-def test_settings_of_following_choose_the_recipe():
-    assert config("nav2d").recipe == "orca_progress"
+def test_a_run_that_names_no_recipe_follows_where_it_can():
+    assert config("nav2d").recipe == "follow_posed"
+    assert config("nav2d", settings={"reward.context": 1}).recipe == "orca_progress"
+    assert config("nav2d", settings={"collect.policy_input": "pixels"}).recipe == "orca_progress"
+    assert config("nav2d", settings={"demo.demo": ("a.mp4", "b.mp4")}).recipe == "orca_progress"
+    assert config("nav2d", "paper").recipe == "orca"
     assert config("nav2d", settings={"follow.eye": "own"}).recipe == "follow"
     assert config("nav2d", settings={"follow.eye": "posed"}).recipe == "follow_posed"
     assert config("nav2d", settings={"follow.entities": "a.yaml"}).recipe == "follow"

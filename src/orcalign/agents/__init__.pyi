@@ -5,9 +5,11 @@ from .noise import episode_noise as episode_noise
 from .policy import Policy as Policy
 from .registry import AGENTS as AGENTS
 from .registry import AgentSettings as AgentSettings
+from .registry import TrunkSettings as TrunkSettings
 from .registry import find_agent as find_agent
 from .registry import find_settings as find_settings
 from .registry import make_agent as make_agent
 from .registry import make_policy as make_policy
 from .replay import Replay as Replay
 from .sac import SACSettings as SACSettings
+from .xqc import XQCSettings as XQCSettings

@@ -6,7 +6,7 @@ import copy
 import pkgutil
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import torch
@@ -14,8 +14,9 @@ from torch import Tensor, nn
 
 from orcalign.agents.batch import Batch
 from orcalign.agents.networks import Critic, initialise, make_encoder
-from orcalign.agents.parameters import Adam, load_tensors, load_weights, named_parameters
-from orcalign.agents.registry import AgentSettings, find_agent
+from orcalign.agents.parameters import Adam, load_tensors, load_weights, named_tensors
+from orcalign.agents.registry import AgentSettings, TrunkSettings, find_agent
+from orcalign.agents.replay import Replay
 
 
 class Agent(ABC):
@@ -40,7 +41,7 @@ class Agent(ABC):
         more = self._more_networks()
         self.encoder, features = make_encoder(observation_shape)
         self.actor = pkgutil.resolve_name(find_agent(settings.agent).actor)(features, action_dim, settings)
-        self.critic = Critic(features, action_dim, settings)
+        self.critic = self._make_critic(features, action_dim)
         networks = {"encoder": self.encoder, "actor": self.actor, "critic": self.critic, **more}
         weights = torch.Generator().manual_seed(seed)
         for network in networks.values():
@@ -58,6 +59,9 @@ class Agent(ABC):
         self._optimisers = {"critic_adam": self.critic_optimiser, "actor_adam": self.actor_optimiser}
         self._optimisers |= {f"{name}_adam": Adam({name: network}, rate) for name, network in more.items()}
 
+    def _make_critic(self, features: int, action_dim: int) -> nn.Module:
+        return Critic(features, action_dim, cast(TrunkSettings, self.settings))
+
     def _more_networks(self) -> dict[str, nn.Module]:
         """What an agent has besides: each with an optimiser, and saved with the rest."""
         return {}
@@ -69,12 +73,15 @@ class Agent(ABC):
         Without ``update_actor`` only the critics learn, and the actor's metrics are left out.
         """
 
+    def look_over(self, replay: Replay) -> None:  # noqa: B027
+        """Told whenever episodes or rewards in the replay are new: one that scales rewards finds out by how much."""
+
     def policy_weights(self) -> dict[str, np.ndarray]:
         """Copies of the weights that `Policy.load` needs to act."""
         acting = {"encoder": self.encoder, "actor": self.actor}
         # Memory of NumPy's own: an array over torch's is let go of in C++, and a thread that does so while Python
         # shuts down (the one that feeds a queue) takes the whole process with it.
-        return {name: parameter.detach().cpu().numpy().copy() for name, parameter in named_parameters(acting)}
+        return {name: tensor.detach().cpu().numpy().copy() for name, tensor in named_tensors(acting).items()}
 
     def state(self) -> dict[str, Tensor]:
         """Everything that training needs to go on, as copies on the CPU; flat, for safetensors."""
@@ -90,7 +97,7 @@ class Agent(ABC):
         load_weights({name: self._networks[name] for name in ("encoder", "actor", "critic", "target")}, state)
 
     def _tensors(self) -> dict[str, Tensor]:
-        tensors: dict[str, Tensor] = dict(named_parameters(self._networks))
+        tensors = named_tensors(self._networks)
         for name, optimiser in self._optimisers.items():
             tensors |= {f"{name}.{key}": tensor for key, tensor in optimiser.tensors().items()}
         return {**tensors, "generator": self.generator.get_state()}

@@ -68,3 +68,23 @@ def states_of(
             now[b, k] = states[row, k]
         for k in range(size):
             then[b, k] = finals[final, k] if last else states[place, k]
+
+
+@kernel
+def running_returns_of(head: int, count: int, rewards: Floats, step: Whole, gamma: float) -> tuple[float, float]:
+    """Of what an episode has brought in until each of ``count`` transitions, discounted: deviation, and largest size.
+
+    They lie in rings from row ``head`` on; ``step`` is 0 where an episode begins.
+
+    >>> running_returns_of(1, 3, np.float32([8, 4, 0]), np.array([1, 0, 0]), 0.5)
+    (3.265986323710904, 8.0)
+    """
+    total = squares = most = now = 0.0
+    for i in range(count):
+        row = (head + i) % len(rewards)
+        now = rewards[row] + (0.0 if step[row] == 0 else gamma * now)
+        total += now
+        squares += now * now
+        most = max(most, abs(now))
+    mean = total / max(1, count)
+    return np.sqrt(max(0.0, squares / max(1, count) - mean * mean)), most

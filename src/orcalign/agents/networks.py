@@ -5,21 +5,22 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
+import numpy as np
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
 if TYPE_CHECKING:
-    from orcalign.agents.registry import AgentSettings
+    from orcalign.agents.registry import TrunkSettings
 
 CHANNELS = 32
 SMALLEST = 15
 """Pixels that the four convolutions need."""
 
 
-def dense(inputs: int, outputs: int) -> nn.Linear:
+def dense(inputs: int, outputs: int, bias: bool = True) -> nn.Linear:
     """[B, inputs] → [B, outputs]; unlike one that torch fills it draws nothing from the global generator."""
-    return nn.Linear(inputs, outputs, device="meta").to_empty(device="cpu")
+    return nn.Linear(inputs, outputs, bias, device="meta").to_empty(device="cpu")
 
 
 class Norm(nn.Module):
@@ -53,7 +54,7 @@ def make_trunk(inputs: int, size: int) -> tuple[nn.Module, int]:
     return (Trunk(inputs, size), size) if size else (nn.Identity(), inputs)
 
 
-def make_head(inputs: int, outputs: int, settings: AgentSettings) -> nn.Sequential:
+def make_head(inputs: int, outputs: int, settings: TrunkSettings) -> nn.Sequential:
     """[B, inputs] → [B, outputs], by two hidden layers and one that only adds up."""
     layers: list[nn.Module] = []
     for size in (inputs, settings.hidden):
@@ -67,7 +68,7 @@ def make_head(inputs: int, outputs: int, settings: AgentSettings) -> nn.Sequenti
 class Actor(nn.Module):
     """Deterministic policy: features [B, D] → actions [B, A] in -1 to 1."""
 
-    def __init__(self, features: int, action_dim: int, settings: AgentSettings) -> None:
+    def __init__(self, features: int, action_dim: int, settings: TrunkSettings) -> None:
         super().__init__()
         self.trunk, inputs = make_trunk(features, settings.trunk)
         self.layers = make_head(inputs, action_dim, settings)
@@ -86,6 +87,12 @@ class Actor(nn.Module):
         actions: Tensor = self(features)
         return actions if noise is None else (actions + noise).clamp(-1, 1)
 
+    @staticmethod
+    def finish(raw: np.ndarray, noise: np.ndarray | None) -> np.ndarray:
+        """The same from what `raw` says of one state, [A]."""
+        action = np.tanh(raw)
+        return action if noise is None else np.clip(action + np.asarray(noise, np.float32), -1, 1)
+
 
 class Critic(nn.Module):
     """Values of actions, by each of two critics: features [B, D], actions [B, A] → [2, B].
@@ -93,7 +100,7 @@ class Critic(nn.Module):
     The smaller one counts: it does not run away upwards as one alone does.
     """
 
-    def __init__(self, features: int, action_dim: int, settings: AgentSettings) -> None:
+    def __init__(self, features: int, action_dim: int, settings: TrunkSettings) -> None:
         super().__init__()
         self.trunk, inputs = make_trunk(features, settings.trunk)
         # One after the other: with one stacked tensor for all, LayerNorm has no fused kernel, and takes longer.
@@ -166,5 +173,5 @@ def initialise(network: nn.Module, generator: torch.Generator) -> None:
             # A convolution feeds a ReLU, which halves what passes.
             gain = math.sqrt(2) if isinstance(module, nn.Conv2d) else 1
             nn.init.orthogonal_(module.weight, gain, generator=generator)
-            assert module.bias is not None
-            module.bias.fill_(0)
+            if module.bias is not None:
+                module.bias.fill_(0)

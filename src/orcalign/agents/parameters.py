@@ -16,10 +16,18 @@ def named_parameters(networks: Mapping[str, nn.Module]) -> Iterator[tuple[str, n
         yield from network.named_parameters(prefix=name)
 
 
+def named_tensors(networks: Mapping[str, nn.Module]) -> dict[str, Tensor]:
+    """Parameters, and what else is in networks by which they answer, such as statistics of batches."""
+    found: dict[str, Tensor] = dict(named_parameters(networks))
+    for name, network in networks.items():
+        found |= network.named_buffers(prefix=name)
+    return found
+
+
 def load_weights(networks: Mapping[str, nn.Module], weights: Mapping[str, Any]) -> None:
     """Copy weights (tensors or arrays) into the networks, all or none; weights of other networks are passed over."""
     load_tensors(
-        dict(named_parameters(networks)),
+        named_tensors(networks),
         {name: weight for name, weight in weights.items() if name.split(".")[0] in networks},
     )
 
@@ -50,7 +58,7 @@ def load_tensors(into: Mapping[str, Tensor], given: Mapping[str, Any]) -> None:
 
 @torch.no_grad()
 def smooth(target: nn.Module, network: nn.Module, share: float) -> None:
-    """Move the target's weights by ``share`` of the way towards the network's.
+    """Move the target's weights (and statistics) by ``share`` of the way towards the network's.
 
     >>> target, network = nn.Linear(1, 1), nn.Linear(1, 1)
     >>> _ = target.bias.data.fill_(0), network.bias.data.fill_(1)
@@ -58,7 +66,8 @@ def smooth(target: nn.Module, network: nn.Module, share: float) -> None:
     >>> target.bias.item()
     0.25
     """
-    torch._foreach_lerp_(list(target.parameters()), list(network.parameters()), share)
+    slow, quick = ([*one.parameters(), *one.buffers()] for one in (target, network))
+    torch._foreach_lerp_(slow, quick, share)
 
 
 class Adam:
@@ -85,7 +94,12 @@ class Adam:
 
     def step(self, loss: Tensor) -> None:
         """Change the parameters so that ``loss`` falls. No other parameter's gradient is computed or kept."""
-        self._apply(torch.autograd.grad(loss, self._parameters))
+        self.apply(torch.autograd.grad(loss, self._parameters))
+
+    @property
+    def steps(self) -> int:
+        """Taken so far."""
+        return int(self._steps.item())
 
     def moments(self) -> Iterator[tuple[Tensor, Tensor, Tensor]]:
         """Parameters, first and second moments themselves, for whoever takes the steps."""
@@ -98,7 +112,8 @@ class Adam:
         return self._learning_rate / (1 - 0.9**steps), math.sqrt(1 - 0.999**steps)
 
     @torch.no_grad()
-    def _apply(self, gradients: tuple[Tensor, ...] | list[Tensor]) -> None:
+    def apply(self, gradients: tuple[Tensor, ...] | list[Tensor]) -> None:
+        """Change the parameters against these gradients."""
         self._steps += 1
         torch._fused_adam_(
             self._parameters,

@@ -43,6 +43,13 @@ AGENTS: dict[str, AgentEntry] = {
         images=False,
         own_spread=True,
     ),
+    "xqc": AgentEntry(
+        "orcalign.agents.xqc:XQCSettings",
+        "orcalign.agents.xqc.agent:XQC",
+        "orcalign.agents.xqc.networks:NormalisedActor",
+        images=False,
+        own_spread=True,
+    ),
 }
 
 
@@ -54,7 +61,7 @@ def find_agent(name: str) -> AgentEntry:
     >>> find_agent("drq2")
     Traceback (most recent call last):
     ...
-    ValueError: agent is 'drq2'; did you mean 'drqv2'? Known: drqv2, sac.
+    ValueError: agent is 'drq2'; did you mean 'drqv2'? Known: drqv2, sac, xqc.
     """
     require("agent", name, tuple(AGENTS))
     return AGENTS[name]
@@ -85,15 +92,11 @@ class AgentSettings:
     """
 
     agent: str
-    """Which agent learns: drqv2 (states or images, by the shape of the observation) or sac (states, explores by
-    its own entropy instead of added noise)."""
+    """Which agent learns: drqv2 (states or images, by the shape of the observation), sac (states, explores by
+    its own entropy instead of added noise) or xqc (sac with batch-normalised critics that tell distributions: more
+    from fewer steps, for more time an update)."""
     hidden: int = 256
-    """Units of each of the two hidden layers of actor and critics. An update's time grows with its square."""
-    trunk: int = 50
-    """Units of the layer (with LayerNorm and tanh) in front of the hidden ones: it brings observations of any
-    scale into -1 to 1. 0 leaves it out, for states whose scale is known to be sane."""
-    layer_norm: bool = False
-    """LayerNorm after each hidden layer: keeps values from running away when there are many updates per step."""
+    """Units of each hidden layer of actor and critics. An update's time grows with its square."""
     learning_rate: float = 1e-4
     """Step size of Adam, for actor, critics, encoder and temperature alike."""
     gamma: float = 0.99
@@ -115,7 +118,7 @@ class AgentSettings:
                 f"agent is {self.agent!r}, and {type(self).__name__} is not what it is set with; "
                 f"make {wanted.__name__} instead."
             )
-        for name, smallest in (("hidden", 1), ("trunk", 0), ("n_step", 1), ("batch", 1)):
+        for name, smallest in (("hidden", 1), ("n_step", 1), ("batch", 1)):
             require_count(getattr(self, name), name, at_least=smallest)
         require_number(self.learning_rate, "learning_rate", above=0)
         require("bootstrap", self.bootstrap, BOOTSTRAPS)
@@ -123,6 +126,27 @@ class AgentSettings:
             value = getattr(self, name)
             if isinstance(value, bool) or not (isinstance(value, int | float) and 0 <= value <= 1):
                 raise ValueError(f"{name} is {value!r}; it must lie between 0 and 1, such as {example}.")
+
+
+@dataclass(frozen=True)
+class TrunkSettings(AgentSettings):
+    """Of an agent whose networks are two hidden layers behind a trunk (`networks.py`).
+
+    >>> find_settings("sac")(trunk=-1)
+    Traceback (most recent call last):
+    ...
+    ValueError: trunk is -1; it must be a whole number of at least 0.
+    """
+
+    trunk: int = 50
+    """Units of the layer (with LayerNorm and tanh) in front of the hidden ones: it brings observations of any
+    scale into -1 to 1. 0 leaves it out, for states whose scale is known to be sane."""
+    layer_norm: bool = False
+    """LayerNorm after each hidden layer: keeps values from running away when there are many updates per step."""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        require_count(self.trunk, "trunk", at_least=0)
 
 
 def make_agent(

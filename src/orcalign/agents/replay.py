@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from orcalign.agents.batch import Batch
-from orcalign.agents.draws import returns_of, states_of
+from orcalign.agents.draws import returns_of, running_returns_of, states_of
 from orcalign.checks import require, require_count
 
 BOOTSTRAPS = ("gamma^n", "gamma")
@@ -180,6 +180,16 @@ class Replay:
         one = bootstrap == "gamma"
         returns_of(rows, self._rewards, self._left, self._terminated, powers, one, steps, returns, discounts)
         return Batch(actions=self._actions[rows], returns=returns, discounts=discounts, **self._looks(rows, steps))
+
+    def running_returns(self, gamma: float) -> tuple[float, float]:
+        """Of discounted sums of rewards, from an episode's first to each of its transitions: deviation, largest size.
+
+        >>> replay = Replay(9, (1,), "float32", 1)
+        >>> replay.add(np.zeros((3, 1)), np.zeros((2, 1)), [-4, 0], terminated=True)
+        >>> replay.running_returns(gamma=0.5)
+        (1.0, 4.0)
+        """
+        return running_returns_of(self._head, self.num_transitions, self._rewards, self._step, float(gamma))
 
     def _looks(self, rows: np.ndarray, steps: np.ndarray) -> dict[str, np.ndarray]:
         """What was seen when each row's transition began, and some steps later."""

@@ -33,6 +33,7 @@ def make(
     render: Literal["fast", "paper"] = "fast",
     size: int | None = None,
     camera: str | None = None,
+    states: bool = False,
     overwrite: bool = False,
 ) -> None:
     """Let a scripted expert do a task, and keep its video as a demo.
@@ -56,6 +57,7 @@ def make(
         render: How frames are drawn: fast, or paper (480 px with shadows, resized to 224).
         size: Side of the frames in pixels; left out, that of the render mode.
         camera: Another camera than the task's.
+        states: Keep what the environment observes beside the frames, for recipes that imitate states (gaifo).
         overwrite: Replace demos that are already there.
     """
     from orcalign.envs import make_demos
@@ -68,7 +70,7 @@ def make(
     with console.status(f"the expert plays {task}"):
         demos, notes = make_demos(
             task, count, seed, random_warp, misaligned=misaligned, variant=variant, render=render, size=size,
-            camera=camera, order=demo_order, end=demo_end,
+            camera=camera, order=demo_order, end=demo_end, states=states,
         )  # fmt: skip
     for note in notes:
         console.print(f"orcalign: {note}", highlight=False, soft_wrap=True)
@@ -204,6 +206,7 @@ def show_demo(demo: Demo, path: Path) -> None:
         "camera": demo.camera or "not said",
         "render": demo.render,
         "success": demo.success_words,
+        "states": "none" if demo.states is None else f"{demo.states.shape[1]} numbers in each frame",
         "sha256": demo.sha256,
     }
     for name, value in rows.items():

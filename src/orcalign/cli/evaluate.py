@@ -32,7 +32,7 @@ def evaluate(
         out: Folder for the numbers and videos; left out, RUN/eval.
     """
     from orcalign.checks import require
-    from orcalign.cli.train import find_own_modules
+    from orcalign.cli.train import find_own_modules, outcome
     from orcalign.envs import eval_seed
     from orcalign.envs.demo_making import FPS
     from orcalign.files import read_arrays, require_writable, write_file
@@ -69,21 +69,20 @@ def evaluate(
     record = summarise(played, folder.reward(), task, expert)
     write_file(numbers, json.dumps({"policy": policy, "step": about["step"], **record}, indent=1).encode())
     table = Table("episode", title=f"{folder.config.task}: {policy} policy, after {about['step']:,} steps")
-    for heading in ("return", "success at the end", *record["each"]):
+    silent = record["success_rate"] is None
+    for heading in (*(("environment's own return",) if silent else ("return", "success at the end")), *record["each"]):
         table.add_column(heading, justify="right")
     measured = iter(zip(*record["each"].values(), strict=True))
-    for k, total in enumerate(record["returns"]):
-        done = "yes" if record["successes"][k] else "no"
+    for k in range(episodes):
+        if silent:
+            told: tuple[str, ...] = (f"{record['env_returns'][k]:.3g}",)
+        else:
+            told = str(record["returns"][k]), "yes" if record["successes"][k] else "no"
         followed = next(measured) if played[k].observed else ()
-        table.add_row(str(k), str(total), done, *(f"{value:.2f}" for value in followed))
+        table.add_row(str(k), *told, *(f"{value:.2f}" for value in followed))
     console = Console()
     console.print(table)
-    normalised = record["normalised"]
-    expert = "" if normalised is None else f", {normalised:.2f} of the expert's"
-    console.print(
-        f"return {record['return']:.1f}{expert}; success at the end {record['success_rate']:.0%}",
-        highlight=False,
-    )
+    console.print(f"The policy {outcome(record)}.", highlight=False)
     if 0 < record["measured"] < episodes:
         console.print(
             f"{', '.join(record['each'])}: of the {record['measured']} episodes that were drawn", highlight=False

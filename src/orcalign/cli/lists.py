@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Literal
 
@@ -56,6 +57,7 @@ def tasks(
     gallery: Path | None = None,
     render: Literal["fast", "paper"] = "fast",
     measure_experts: Path | None = None,
+    measure_references: Path | None = None,
     seeds: int = 10,
 ) -> None:
     """List the tasks; any other Meta-world v3 task, Gymnasium id or module:function can be named too.
@@ -67,6 +69,8 @@ def tasks(
         gallery: Write a page (.html) with pictures of every task.
         render: How the pictures are drawn: fast, or paper as the paper has it.
         measure_experts: Play the scripted experts again and write their returns to this file (.json).
+        measure_references: Play what learns nothing on the humanoid's tasks (no action, random ones, a controller that
+            holds the goal's angles), and write its returns to this file (.json).
         seeds: Episodes per task for that.
     """
     from orcalign.envs import TASKS, expert_return, measure_expert_returns
@@ -74,7 +78,7 @@ def tasks(
     from orcalign.files import require_writable, write_file
 
     console = Console()
-    for path in (gallery, measure_experts):
+    for path in (gallery, measure_experts, measure_references):
         if path is not None:
             require_writable(path)
     table = _table("task", "difficulty", "camera", "steps", "expert", "success when")
@@ -100,3 +104,12 @@ def tasks(
             record = measure_expert_returns(MEASURED, seeds, lambda *_: progress.advance(bar))
         store_expert_returns(record, measure_experts)
         console.print(f"returns: {measure_experts}", soft_wrap=True, highlight=False)
+    if measure_references is not None:
+        from orcalign.envs.humanoid.references import measure_references as measure
+
+        found = measure(seeds)
+        for name, returns in found["tasks"].items():
+            said = ", ".join(f"{who} {sum(each) / len(each):.1f}" for who, each in returns.items())
+            console.print(f"{name}: {said}", soft_wrap=True, highlight=False)
+        write_file(measure_references, (json.dumps(found, indent=1) + "\n").encode())
+        console.print(f"returns: {measure_references}", soft_wrap=True, highlight=False)

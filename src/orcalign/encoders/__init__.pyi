@@ -5,5 +5,7 @@ from .protocol import Progress as Progress
 from .registry import ENCODERS as ENCODERS
 from .registry import EncoderEntry as EncoderEntry
 from .registry import make_encoder as make_encoder
+from .registry import make_text_encoder as make_text_encoder
 from .registry import num_places as num_places
+from .sentences import TextEncoder as TextEncoder
 from .weights import WeightsUnavailable as WeightsUnavailable

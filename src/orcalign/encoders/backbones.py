@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -25,7 +25,7 @@ from orcalign.encoders.weights import (
 )
 
 if TYPE_CHECKING:
-    from torch import nn
+    from torch import Tensor, nn
 
 RGB = tuple[float, float, float]
 IMAGENET: tuple[RGB, RGB] = ((123.675, 116.28, 103.53), (58.395, 57.12, 57.375))
@@ -51,6 +51,7 @@ class Request:
 
     name: str
     size: int
+    """Height and width in pixels; 0 where the weights say."""
     pooled: bool
     weights: str | os.PathLike[str] | None = None
 
@@ -189,24 +190,47 @@ def _build_xfeat(path: Path, pin: str) -> nn.Module:
     return network
 
 
-def liv(request: Request) -> Backbone:
-    """LIV's image tower: CLIP's RN50, further trained on videos; pooled it gives LIV's embedding."""
+def clip_resnet(request: Request, file: HubFile | None = None) -> Backbone:
+    """The image tower of a model of CLIP's ResNet kind: LIV's from the hub, or a user's; pooled, its embedding."""
+    path, pin = clip_resnet_file(request, file)
+    if request.size == 0:
+        request = replace(request, size=_pool_side(_read_visual(path, pin)))
     _check_size(request)
-    path, pin = _weights(request, LIV.path, LIV.sha256)
-    return Backbone(request.recipe(check_sha256(path, pin), CLIP), partial(_build_liv, request, path, pin))
+    return Backbone(request.recipe(check_sha256(path, pin), CLIP), partial(_build_clip_resnet, request, path, pin))
 
 
-def _build_liv(request: Request, path: Path, pin: str) -> nn.Module:
-    from orcalign.encoders.networks.resnet import network_for, visual_part
+def clip_resnet_file(request: Request, file: HubFile | None) -> tuple[Path, str]:
+    """The weights of both towers, and the SHA-256 that they must have (empty: any)."""
+    if file is None and request.weights is None:
+        raise WeightsUnavailable(
+            f"{request.name} is a model of your own: give its file with --weights MODEL.safetensors, or {OFFLINE}."
+        )
+    return _weights(request, file.path, file.sha256) if file is not None else named_file(str(request.weights))
 
-    state = visual_part(read_state(path, pin, known=(LIV.sha256,)))
+
+def _read_visual(path: Path, pin: str) -> dict[str, Tensor]:
+    from orcalign.encoders.networks.resnet import visual_part
+
+    return visual_part(read_state(path, pin, known=(LIV.sha256,)))
+
+
+def _pool_side(state: Mapping[str, Tensor]) -> int:
+    """The side in pixels that the attention pool of a tower was made for."""
+    places = state.get("attnpool.positional_embedding")
+    return 32 * round((len(places) - 1) ** 0.5) if places is not None else 224
+
+
+def _build_clip_resnet(request: Request, path: Path, pin: str) -> nn.Module:
+    from orcalign.encoders.networks.resnet import network_for
+
+    state = _read_visual(path, pin)
     try:
         network = network_for(state, request.pooled)
     except KeyError as error:
         raise WeightsUnavailable(
-            f"{path} lacks {error.args[0]}: LIV needs a state dict with CLIP's RN50 image tower."
+            f"{path} lacks {error.args[0]}: {request.name} needs a state dict with CLIP's ResNet image tower."
         ) from error
-    fits = 32 * round((len(network.attnpool.positional_embedding) - 1) ** 0.5)
+    fits = _pool_side(state)
     if request.pooled and request.size // 32 * 32 != fits:
         raise ValueError(
             f"The size is {request.size} pixels, but the attention pool of these weights needs {fits}: "
@@ -218,15 +242,7 @@ def _build_liv(request: Request, path: Path, pin: str) -> nn.Module:
 
 def hub_transformer(request: Request, family: str, file: HubFile, colours: tuple[RGB, RGB]) -> Backbone:
     """A vision transformer from a local folder (config.json, *.safetensors), else from the hub."""
-    if request.weights is None:
-        chosen, folder, pin = file.repo, file.folder("config.json"), file.sha256
-    else:
-        chosen, pin = os.fspath(request.weights), ""
-        folder = Path(chosen).expanduser()
-        if not folder.is_dir():
-            if chosen.count("/") != 1 or chosen.startswith((".", "~", "/")):
-                raise WeightsUnavailable(f"There is no folder {chosen}: give one or a hub name, or {OFFLINE}.")
-            folder = hub_folder(chosen, ["config.json", "model*.safetensors"])
+    chosen, folder, pin = transformer_folder(request, file, "config.json")
     files = [folder / "config.json", *sorted(folder.glob("model*.safetensors"))]
     if len(files) < 2 or not files[0].is_file():
         raise WeightsUnavailable(
@@ -235,6 +251,20 @@ def hub_transformer(request: Request, family: str, file: HubFile, colours: tuple
     digests = [check_sha256(one, pin if one.name == file.name else "") for one in files]
     digest = hashlib.sha256("".join(digests).encode()).hexdigest()
     return Backbone(request.recipe(digest, colours), partial(_build_tower, request, family, chosen, folder))
+
+
+def transformer_folder(request: Request, file: HubFile, *names: str) -> tuple[str, Path, str]:
+    """What the user calls the weights, the folder with the file and with others of those names, and the SHA-256 that
+    it must have (empty: any)."""
+    if request.weights is None:
+        return file.repo, file.folder(*names), file.sha256
+    chosen = os.fspath(request.weights)
+    folder = Path(chosen).expanduser()
+    if not folder.is_dir():
+        if chosen.count("/") != 1 or chosen.startswith((".", "~", "/")):
+            raise WeightsUnavailable(f"There is no folder {chosen}: give one or a hub name, or {OFFLINE}.")
+        folder = hub_folder(chosen, [*names, "model*.safetensors"])
+    return chosen, folder, ""
 
 
 def _build_tower(request: Request, family: str, chosen: str, folder: Path) -> nn.Module:

@@ -10,6 +10,10 @@ from pathlib import Path
 from orcalign.encoders.weights import OFFLINE, WeightsUnavailable
 
 
+class NotDownloaded(WeightsUnavailable):
+    """They would be on a hub, which cannot be reached."""
+
+
 @dataclass(frozen=True)
 class HubFile:
     """A file in a repository of huggingface.co, at one commit: what its branches become later changes nothing here."""
@@ -85,6 +89,8 @@ SIGLIP = HubFile(
     "2c63cb7d1f2e95ba501893cbb8faeb4ea9a3af295498d35097126228659c2af8",
 )
 CLIP = HubFile("laion/CLIP-ViT-B-32-laion2B-s34B-b79K", "1a25a446712ba5ee05982a381eed697ef9b435cf")
+CLIP_WORDS = HubFile(CLIP.repo, CLIP.revision, name="tokenizer.json")
+"""How every model of CLIP's cuts texts into tokens, LIV too, whose repository lacks it."""
 
 
 @contextmanager
@@ -99,7 +105,7 @@ def hub_errors(repo: str) -> Iterator[None]:
             f"The weights {repo} need the package {error.name}: run `pip install 'orcalign[hub]'`, or {OFFLINE}."
         ) from error
     except Exception as error:  # hub, HTTP and TLS libraries share no base class
-        raise WeightsUnavailable(
+        raise NotDownloaded(
             f"The weights {repo} cannot be downloaded from huggingface.co ({type(error).__name__}): "
             f"check the network, give a local copy with --weights, or {OFFLINE}."
         ) from error

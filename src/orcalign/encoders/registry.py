@@ -9,14 +9,16 @@ from dataclasses import dataclass
 from functools import partial
 
 from orcalign.checks import near_miss, require_count
-from orcalign.encoders import backbones, hub
+from orcalign.encoders import backbones, hub, sentences
 from orcalign.encoders.backbone import Backbone, BackboneEncoder
 from orcalign.encoders.backbones import Request
 from orcalign.encoders.engine import log, resolve_engine, start_engine
-from orcalign.encoders.hub import HubFile
+from orcalign.encoders.hub import HubFile, NotDownloaded
 from orcalign.encoders.packages import PACKAGES, Package
 from orcalign.encoders.protocol import Encoder
 from orcalign.encoders.resize import Pixels
+from orcalign.encoders.sentences import TextEncoder
+from orcalign.encoders.weights import WeightsUnavailable
 
 
 @dataclass(frozen=True)
@@ -31,11 +33,13 @@ class EncoderEntry:
     licence: str
     """Of the weights."""
     size: int
-    """Default height and width of the input in pixels."""
+    """Default height and width of the input in pixels; 0 where the weights say."""
     pooled: bool = False
     """Default: pool places away?"""
     stride: int | None = None
     """Pixels from one place of its map to the next; None where it has no map, or one that begins otherwise."""
+    text: Callable[[Request], TextEncoder] | None = None
+    """Makes its text tower, whose embeddings compare with the pooled features; None if it has none."""
 
 
 def _lite0(summary: str, stride: int, until: str = "end") -> EncoderEntry:
@@ -49,7 +53,8 @@ def _tower(
 ) -> EncoderEntry:
     """A vision transformer from the hub."""
     factory = partial(backbones.hub_transformer, family=family, file=file, colours=colours)
-    return EncoderEntry(factory, summary, file, licence, size=224)
+    text = partial(sentences.transformer, family=family, file=file) if family in sentences.FAMILIES else None
+    return EncoderEntry(factory, summary, file, licence, size=224, text=text)
 
 
 def _pixels(request: Request) -> Encoder:
@@ -117,12 +122,23 @@ ENCODERS: dict[str, EncoderEntry] = {
         "MIT",
     ),
     "liv": EncoderEntry(
-        backbones.liv,
-        "CLIP RN50 further trained on videos of people acting; one embedding a frame",
+        partial(backbones.clip_resnet, file=hub.LIV),
+        "CLIP RN50 further trained on videos of people acting; one embedding a frame; reads sentences",
         hub.LIV,
         "MIT",
         size=224,
         pooled=True,
+        text=partial(sentences.clip_resnet, file=hub.LIV),
+    ),
+    "clip-resnet": EncoderEntry(
+        backbones.clip_resnet,
+        "a model of your own with CLIP's ResNet layout: --weights MODEL.safetensors, tokenizer.json beside it; reads "
+        "sentences",
+        "a file of yours",
+        "yours",
+        size=0,
+        pooled=True,
+        text=sentences.clip_resnet,
     ),
     "pixels": EncoderEntry(_pixels, "the shrunken picture itself, for tests", "none", "none", size=16),
 }
@@ -176,6 +192,35 @@ def make_encoder(
             announce(f"{name} runs on {runner.summary}")
         return BackboneEncoder(made.recipe, runner, batch)
     return made
+
+
+def make_text_encoder(name: str, *, weights: str | os.PathLike[str] | None = None) -> TextEncoder:
+    """The text tower of the encoder ``name``: sentences to embeddings that compare with its pooled features.
+
+    ``weights`` is as in `make_encoder`, with ``tokenizer.json`` in the same folder.
+
+    >>> make_text_encoder("resnet18")
+    Traceback (most recent call last):
+    ...
+    ValueError: The encoder 'resnet18' reads no sentences. Those that do: siglip-base, clip-vit-base, liv, ...
+    """
+    entry = find_entry(name)
+    if entry.text is None:
+        readers = ", ".join(one for one, other in ENCODERS.items() if other.text is not None)
+        raise ValueError(f"The encoder {name!r} reads no sentences. Those that do: {readers}.")
+    try:
+        return entry.text(Request(name, entry.size, True, weights))
+    except NotDownloaded as error:
+        file = entry.weights
+        if weights is not None or not isinstance(file, HubFile):
+            raise
+        alone = file is hub.LIV
+        more = f"and tokenizer.json of {hub.CLIP.repo}" if alone else "with config.json and tokenizer.json"
+        place = f"FOLDER/{file.name}" if alone else "FOLDER"
+        raise WeightsUnavailable(
+            f"{str(error).partition(':')[0]}: fetch {file.name} of {file.repo} (commit {file.revision[:8]}) {more} "
+            f"into one folder and give --weights {place}, or use --encoder clip-resnet with a model of your own."
+        ) from error
 
 
 def num_places(encoder: Encoder) -> int:

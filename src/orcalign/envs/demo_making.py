@@ -42,6 +42,7 @@ def make_demo(task: str | TaskSpec, seed: int = 0, **settings: Any) -> tuple[Dem
             in any case, if need be earlier; or go on as the "script" that it is, and the demo ends as it ends.
         order: numbers 0 to 63 are episodes as they are "drawn"; or sorted, those first that begin in the middle of
             what the task has to offer ("central", see `demo_order`).
+        states: keep what the environment observed beside the frames, for rewards that imitate states.
 
     >>> demo, notes = make_demo("nav2d-grid", misaligned=True)
     >>> demo.indices, demo.task, notes, demo.success_words
@@ -119,6 +120,7 @@ def _film(
     camera: str | None = None,
     end: str = "hold",
     order: str = "central",
+    states: bool = False,
 ) -> tuple[list[Demo], tuple[str, ...]]:
     """Demos of the first episode from number `seed` on that is fit for them, and notes; others are not drawn."""
     spec = find_task(task)
@@ -141,7 +143,7 @@ def _film(
             warps, clipped = demo_warps(spec.name, spec.misaligned, number, played, kind, variant, end)
             if warps:
                 episode = rollout_expert(spec, env_seed, render, size, end)
-                return _demos(spec, episode, number, warps, end, order), (*notes, *clipped)
+                return _demos(spec, episode, number, warps, end, order, states), (*notes, *clipped)
             said = f"succeeded too late in {spec.name!r} for the frames that are kept"
         notes.append(f"the expert {said} in episode {number}, so episode {number + 1} was drawn.")
     raise ValueError(
@@ -150,7 +152,9 @@ def _film(
     )
 
 
-def _demos(spec: TaskSpec, episode: Episode, number: int, warps: list[Warped], end: str, order: str) -> list[Demo]:
+def _demos(
+    spec: TaskSpec, episode: Episode, number: int, warps: list[Warped], end: str, order: str, states: bool
+) -> list[Demo]:
     assert episode.frames is not None
     extra: dict[str, Any] = {
         "demo_number": number,
@@ -164,8 +168,9 @@ def _demos(spec: TaskSpec, episode: Episode, number: int, warps: list[Warped], e
     }
     source = f"{find_suite(spec.suite).demonstrator} of {spec.name}, episode {number}"
     whole = Demo(
-        episode.frames, FPS, source, spec.name, spec.camera, episode.render, success=tuple(episode.success.tolist())
-    )
+        episode.frames, FPS, source, spec.name, spec.camera, episode.render, success=tuple(episode.success.tolist()),
+        states=episode.observations.reshape(len(episode), -1) if states else None,
+    )  # fmt: skip
     return [replace(whole.warp(warp), extra=extra | about) for warp, about in warps]
 
 

@@ -14,12 +14,13 @@ from typing import Any
 from orcalign.checks import require_count
 from orcalign.envs.metaworld import HELD_OUT_TASKS
 from orcalign.envs.seeds import eval_seed
+from orcalign.envs.suite import find_suite
 from orcalign.envs.tasks import TASKS, TaskSpec, find_task
 from orcalign.files import write_file
 
 FILE = "expert_returns.json"
 COMMAND = "orcalign tasks --measure-experts"
-MEASURED = (*TASKS, *HELD_OUT_TASKS)
+MEASURED = (*(name for name, spec in TASKS.items() if find_suite(spec.suite).plays), *HELD_OUT_TASKS)
 PACKAGES = ("orcalign", "metaworld", "mujoco", "gymnasium", "numpy")
 
 

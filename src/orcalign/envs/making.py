@@ -21,6 +21,7 @@ def make(
     pixels: bool = False,
     size: int | None = None,
     camera: str | None = None,
+    repeat: int | None = None,
 ) -> Env:
     """An environment of agent steps: the bare task, a Dict observation flattened (`Flat`), action repeat, time as a
     share of the episode, frames.
@@ -36,6 +37,7 @@ def make(
             `info["state"]`. Without it a flat observation [D] gets the time, if the task has it, and is [D + 1].
         size: side of the frames in pixels; by default that of the render mode.
         camera: another camera than the task's; our renderer then draws a MuJoCo environment of others, too.
+        repeat: simulation steps for which an action is held; by default those of the task.
 
     >>> env = make("nav2d", seed=0)
     >>> observation, info = env.reset()
@@ -48,6 +50,8 @@ def make(
         raise ValueError("pixels=True observes pictures, and render=None draws none; use render='fast'.")
     if camera is not None:
         spec = replace(spec, camera=camera)
+    if repeat is not None:
+        spec = replace(spec, action_repeat=repeat)
     env, spec = find_suite(spec.suite).build(spec, render is not None, size)
     if layout_of(env.observation_space) is not None:
         env = Flat(env)

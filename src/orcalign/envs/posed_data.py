@@ -142,7 +142,7 @@ def describe(
     """
     check_render_choice(render)
     spec = _spec(task, camera)
-    entities = find_suite(spec.suite).entities(spec)
+    entities = find_suite(spec.suite).labels(spec)
     return {
         "task": json.loads(json.dumps(asdict(spec))),
         "render": render,
@@ -156,6 +156,7 @@ def describe(
 
 def _spec(task: str | TaskSpec, camera: str | None) -> TaskSpec:
     spec = find_task(task)
+    spec = find_suite(spec.suite).scene(spec)
     return spec if camera is None else replace(spec, camera=camera)
 
 

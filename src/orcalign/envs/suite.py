@@ -34,6 +34,7 @@ Step: TypeAlias = tuple[Any, Any, bool, bool, dict[str, Any]]
 SUITES: dict[str, str] = {
     "metaworld": "orcalign.envs.metaworld:Metaworld",
     "nav2d": "orcalign.envs.nav2d:Nav2DSuite",
+    "humanoid": "orcalign.envs.humanoid:Humanoid",
     "gymnasium": "orcalign.envs.gymnasium:Gymnasium",
 }
 """Name to module:class, imported when it is first asked for; a task's name is shown to one after the other."""
@@ -51,14 +52,26 @@ class Suite(abc.ABC):
     """What else it knows by name besides its table, such as "a registered Gymnasium id"."""
     demonstrator: str = "scripted expert"
     """Who is seen in a demo that `record` makes."""
+    plays: bool = True
+    """Whether what its demos show was played, so that it has a return."""
     all_scripted: bool = False
     """Whether each of its tasks has a scripted expert, whose return is measured where it is not stored."""
     poses: bool = False
     """Whether it can put its worlds anywhere (`pose`), for an eye to learn from."""
+    counts_simulation_steps: bool = False
+    """Whether a return counts the simulation's steps, also where an agent's action is held for several of them."""
+    joints: tuple[str, ...] = ()
+    """What the first entities of `labels` are, where a predictor of joints reads its pictures; then come angles."""
+    bones: tuple[tuple[int, int], ...] = ()
+    """Pairs of `joints` by which a skeleton is drawn."""
     upside_down: tuple[str, ...] = ()
     """Cameras that hang head down."""
     defaults: Mapping[str, Mapping[str, Any]] = {}
     """Name of a preset to the settings that are others for these tasks, as in {"laptop": {"reward.context": 1}}."""
+
+    recipes: Mapping[str, Mapping[str, Any]] = {}
+    """Name of a recipe to the settings that are others with it for these tasks, in every preset; "PRESET RECIPE" to
+    those of one preset."""
 
     @property
     def tasks(self) -> Mapping[str, TaskSpec]:
@@ -102,6 +115,14 @@ class Suite(abc.ABC):
     def entities(self, spec: TaskSpec) -> Entities | None:
         """What of an observation is where; None if that is not known of its tasks."""
         return None
+
+    def labels(self, spec: TaskSpec) -> Entities | None:
+        """What of a posed state is where: as of an observation, unless a posed state holds more."""
+        return self.entities(spec)
+
+    def scene(self, spec: TaskSpec) -> TaskSpec:
+        """The task from whose scenes an eye for this one learns: others may look alike."""
+        return spec
 
     def projection(self, spec: TaskSpec) -> npt.NDArray[np.float64] | None:
         """[3, n+1] Where in its pictures a place of n centimetres is, as `entities` reads it, with a 1 behind it.
@@ -149,6 +170,14 @@ class Suite(abc.ABC):
             return play(expert(spec, env), env, spec, seed, render is not None)
         finally:
             env.close()
+
+    def stability(self, spec: TaskSpec) -> Mapping[str, Any] | None:
+        """Settings of a `StabilityReward` for its tasks; None where nothing can fall."""
+        return None
+
+    def references(self, spec: TaskSpec) -> Mapping[str, float]:
+        """Returns that a table shows beside those of agents, by name, where there is no expert to normalise by."""
+        return {}
 
     def episode_return(self, success: npt.NDArray[np.bool_], spec: TaskSpec) -> float:
         """The return of an episode by which agents are compared: here the agent steps [T] that report success."""

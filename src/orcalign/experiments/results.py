@@ -19,6 +19,8 @@ from orcalign.experiments.study import SEEDED, Study, Values, check_only, parts
 from orcalign.locks import is_held
 from orcalign.training.config import DemoConfig
 from orcalign.training.config_mapping import to_mapping
+from orcalign.training.follow_config import FOLLOW
+from orcalign.training.imitating import substitute
 
 METRICS = {
     "normalised": "return, as a share of the expert's",
@@ -30,6 +32,8 @@ CHECKPOINTS = {
     "last": "the last checkpoint of every run",
     "coverage": "the checkpoint of every run that covered the video best; success had no say in it",
 }
+PAPERS = {"reward.paid by": "pictures", "policy.sees also": ""}
+"""What no column has otherwise without saying so, even if all have, because the paper's values stand beside them."""
 STATES = ("done", "running", "stopped", "failed", "missing")
 CURVE = ("step", "normalised", "return", "success_rate", "coverage")
 """Columns of a result's curve."""
@@ -115,6 +119,8 @@ class StudyResults:
     differs: Mapping[str, str] | None = None
     """For each column what its learner, frames or collection have otherwise than most columns (see `differences`);
     None in a file that does not say so."""
+    substitutes: Mapping[str, str] = field(default_factory=dict)
+    """For each column whose network stands in for the paper's, what does."""
 
     @property
     def folder(self) -> Path:
@@ -156,12 +162,15 @@ def read_results(plan: Plan, out: Path) -> StudyResults:
     budget = plan.budget
     cells = tuple(_read_cell(cell, out) for cell in plan.cells)
     return StudyResults(
-        plan.study, plan.preset, budget.steps, budget.seeds, cells, out, plan.only, differs=differences(plan)
-    )
+        plan.study, plan.preset, budget.steps, budget.seeds, cells, out, plan.only, differs=differences(plan),
+        substitutes=substitutes(plan),
+    )  # fmt: skip
 
 
 def differences(plan: Plan) -> dict[str, str]:
     """What columns do not share besides the reward, which is what they compare: each has what is not as in most.
+
+    Who is paid by more than pictures, or sees more than its observation, says so in any case.
 
     >>> from orcalign.experiments import Study, plan_study
     >>> study = Study("mine", "", {"recipe": ("ot", "dtw", "orca_progress"), "task": ("door-close",)})
@@ -178,6 +187,7 @@ def differences(plan: Plan) -> dict[str, str]:
             columns.setdefault(label(cell.values, plan.study.columns), _shared_settings(cell, plan.study))
     names = dict.fromkeys(name for one in columns.values() for name in one)
     usual = {name: Counter(str(one.get(name)) for one in columns.values()).most_common(1)[0][0] for name in names}
+    usual |= PAPERS
     found = {
         column: ", ".join(f"{name.partition('.')[2]} {one[name]}" for name in one if str(one[name]) != usual[name])
         for column, one in columns.items()
@@ -185,9 +195,26 @@ def differences(plan: Plan) -> dict[str, str]:
     return found if any(found.values()) else {}
 
 
+def substitutes(plan: Plan) -> dict[str, str]:
+    """For each column whose network stands in for the paper's, what does.
+
+    >>> from orcalign.experiments import Study, plan_study
+    >>> substitutes(plan_study(Study("mine", "", {"recipe": ("ot", "roboclip"), "task": ("door-close",)})))
+    {'roboclip': 'I3D (Kinetics-400) in the place of S3D (HowTo100M)'}
+    """
+    found = {label(cell.values, plan.study.columns): substitute(cell.config) for cell in plan.cells}
+    return {column: words for column, words in found.items() if words}
+
+
 def _shared_settings(cell: Cell, study: Study) -> dict[str, Any]:
     plain = to_mapping(cell.config)
     flat = {f"{part}.{name}": value for part in ("agent", "encoder", "collect") for name, value in plain[part].items()}
+    reward, follow = cell.config.reward, cell.config.follow
+    flat |= PAPERS
+    if reward.reward == FOLLOW:
+        flat |= {"reward.paid by": "true states", "policy.sees also": " ".join(follow.sees)}
+    elif reward.guide:
+        flat["policy.sees also"] = "progress"
     return {name: value for name, value in flat.items() if name not in parts(study.columns)}
 
 

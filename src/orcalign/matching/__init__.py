@@ -11,6 +11,7 @@ A reward is a pure function of a cost matrix and settings. Functions take one ep
 
 from orcalign.matching import costs
 from orcalign.matching.band import band_limits, band_mask, window_that_fits
+from orcalign.matching.bottleneck import BottleneckMatch, bottleneck
 from orcalign.matching.calibration import Calibration, calibrate
 from orcalign.matching.costs import context, cosine, euclidean
 from orcalign.matching.dtw import DtwMatch, dtw
@@ -22,12 +23,14 @@ from orcalign.matching.orca_progress import OrcaProgressMatch, along_path, orca_
 from orcalign.matching.pooling import Pooled, pool, pool_rewards
 from orcalign.matching.registry import MATCHERS, Matcher, matcher, require_pool
 from orcalign.matching.soft_dtw import SoftDtwMatch, soft_dtw
-from orcalign.matching.tracker import TRACKERS, OrcaProgressTracker, OrcaTracker
+from orcalign.matching.tracker import TRACKERS, BottleneckTracker, OrcaProgressTracker, OrcaTracker
 from orcalign.matching.transport import NotConvergedWarning, TransportMatch, ot, temporal_ot
 
 __all__ = [
     "MATCHERS",
     "TRACKERS",
+    "BottleneckMatch",
+    "BottleneckTracker",
     "Calibration",
     "DtwMatch",
     "Match",
@@ -45,6 +48,7 @@ __all__ = [
     "along_path",
     "band_limits",
     "band_mask",
+    "bottleneck",
     "calibrate",
     "context",
     "cosine",

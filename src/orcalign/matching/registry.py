@@ -9,6 +9,7 @@ from typing import Any
 import numpy.typing as npt
 
 from orcalign.checks import near_miss, require
+from orcalign.matching.bottleneck import bottleneck
 from orcalign.matching.dtw import dtw
 from orcalign.matching.linear import even, final_frame, nearest, segment, threshold
 from orcalign.matching.match import Match
@@ -43,6 +44,7 @@ MATCHERS: dict[str, Matcher] = {
         Matcher("orca", orca, True, "ordered coverage: all frames before the last in order, the last now"),
         Matcher("orca_log", orca_log, True, "ordered coverage in the log domain, for very long demos"),
         Matcher("orca_progress", orca_progress, True, "orca plus the increase of progress", pools=("best",)),
+        Matcher("bottleneck", bottleneck, True, "ordered coverage by its worst moment instead of the product"),
         Matcher("ot", ot, False, "optimal transport over all pairs of frames"),
         Matcher("temporal_ot", temporal_ot, False, "optimal transport inside a band around the diagonal"),
         Matcher("dtw", dtw, False, "dynamic time warping, the cheapest path"),

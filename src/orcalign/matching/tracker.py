@@ -1,4 +1,4 @@
-"""ORCA one frame at a time, with or without progress, for a robot that needs the reward now."""
+"""ORCA one frame at a time, with or without progress or by its worst moment, for a robot that needs the reward now."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from orcalign.checks import require_count, require_number
+from orcalign.matching.bottleneck import bottleneck_rows
 from orcalign.matching.match import FloatArray, as_float_array
 from orcalign.matching.orca import NOTHING, orca_buffers, orca_rows
 from orcalign.matching.orca_progress import check_worth, sharpen_last, weighted
@@ -39,7 +40,7 @@ class OrcaTracker:
         self._state, occupancy, block = orca_buffers(self._row[0])
         self._reward, self._progress = np.zeros(1), np.zeros(1)
         buffers = (self._state, occupancy, block, self._coverage, self._reward, self._progress)
-        self._arguments = (self._row, 1.0 / self.temperature, self.floor, *buffers)
+        self._arguments: tuple[Any, ...] = (self._row, 1.0 / self.temperature, self.floor, *buffers)
 
     def push(self, cost_row: npt.ArrayLike) -> float:
         """Take the costs [J] of the next learner frame and return its reward.
@@ -50,10 +51,14 @@ class OrcaTracker:
             self._row[0] = cost_row
         except (TypeError, ValueError):
             self._refuse(cost_row)
-        if np.shape(cost_row) != (self.num_frames,) or not orca_rows(*self._arguments):
+        if np.shape(cost_row) != (self.num_frames,) or not self._advance():
             self._refuse(cost_row)
         self.frames_seen += 1
         return self._reward.item()
+
+    def _advance(self) -> bool:
+        """Carry the state over the row; False, and nothing changed, if a cost is not valid."""
+        return orca_rows(*self._arguments)
 
     @property
     def coverage(self) -> FloatArray:
@@ -136,5 +141,49 @@ class OrcaProgressTracker(OrcaTracker):
         return phi.item()
 
 
-TRACKERS: dict[str, type[OrcaTracker]] = {"orca": OrcaTracker, "orca_progress": OrcaProgressTracker}
+@final
+class BottleneckTracker(OrcaTracker):
+    """The streaming form of `bottleneck`: push the costs of a learner frame, get its reward.
+
+    Bit for bit what `bottleneck` gives for the whole episode.
+
+    Args:
+        num_frames: J, the number of demo frames.
+        temperature, floor: as in `bottleneck`.
+
+    Example:
+        >>> tracker = BottleneckTracker(num_frames=2)
+        >>> tracker.push([0.0, 900.0]), tracker.push([900.0, 0.0]), tracker.worst.tolist()
+        (0.0, 1.0, [0.0, 0.0])
+    """
+
+    def __init__(self, num_frames: int, temperature: float = 1.0, floor: float = 0.0) -> None:
+        super().__init__(num_frames, temperature, floor)
+        self._state, self._worst = np.full(self.num_frames, np.inf), np.full((1, self.num_frames), np.inf)
+        buffers = (self._state, self._worst, self._coverage, self._reward, self._progress)
+        self._arguments = (self._row, 1.0 / self.temperature, self.floor, *buffers)
+
+    def _advance(self) -> bool:
+        valid = bool(((self._row >= 0) & (self._row < np.inf)).all())
+        if valid:
+            bottleneck_rows(*self._arguments)
+        return valid
+
+    @property
+    def worst(self) -> FloatArray:
+        """[J] L after the last pushed frame (a copy); infinite before the first."""
+        worst: FloatArray = self._worst[0].copy()
+        return worst
+
+    def reset(self) -> None:
+        """Begin a new episode."""
+        super().reset()
+        self._state[:] = self._worst[:] = np.inf
+
+
+TRACKERS: dict[str, type[OrcaTracker]] = {
+    "orca": OrcaTracker,
+    "orca_progress": OrcaProgressTracker,
+    "bottleneck": BottleneckTracker,
+}
 """Matchers that have a stream, by name: made with the number of demo frames and the matcher's settings."""

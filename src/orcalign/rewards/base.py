@@ -9,9 +9,9 @@ reward may learn, guide the policy, say how well an episode follows the demo, be
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -19,6 +19,7 @@ import numpy.typing as npt
 from orcalign.matching.match import FloatArray
 
 if TYPE_CHECKING:
+    from orcalign.costs.predicted.turning import Turning
     from orcalign.rewards.composed import Product, Sum
     from orcalign.rewards.explanation import Explanation
     from orcalign.video import Demo
@@ -27,6 +28,7 @@ Array = npt.NDArray[Any]
 Frames = npt.NDArray[np.uint8]
 State = tuple[dict[str, Any], dict[str, Array]]
 """Plain values for JSON, and arrays by name."""
+Kind = TypeVar("Kind", bound="Reward")
 
 
 @dataclass(frozen=True)
@@ -139,6 +141,8 @@ class Reward(ABC):
     """The videos that it is about."""
     guide_dim: int = 0
     """K, how many numbers it lets the policy see at every step."""
+    turning: Turning | None = None
+    """How the world is turned in which the policy sees and acts, where the reward wants it turned."""
     criterion: str = "reward"
     """By which of the numbers of `summary` the best policy is chosen: the highest."""
 
@@ -148,8 +152,8 @@ class Reward(ABC):
         return type(self).__name__
 
     @property
-    def observer(self) -> object:
-        """What makes its evidence. Rewards that share one, by identity, share the evidence."""
+    def observer(self) -> Hashable:
+        """What makes its evidence. Rewards that have equal ones share the evidence."""
         return self
 
     @property
@@ -206,6 +210,10 @@ class Reward(ABC):
 
     def load_state(self, state: State) -> None:  # noqa: B027 (most learn nothing)
         """Go on where `state` was taken."""
+
+    def find(self, kind: type[Kind]) -> Kind | None:
+        """Itself if it is of that kind, or of what it is made of the last that is: for what only that kind has."""
+        return self if isinstance(self, kind) else None
 
     @abstractmethod
     def describe(self) -> dict[str, Any]:

@@ -181,7 +181,7 @@ def calibrates(matcher: str) -> bool:
     """Whether a matcher has the settings that calibration finds.
 
     >>> [name for name in MATCHERS if calibrates(name)]
-    ['orca', 'orca_log', 'orca_progress', 'threshold']
+    ['orca', 'orca_log', 'orca_progress', 'bottleneck', 'threshold']
     """
     return set(ORCA_SETTINGS) <= set(known_settings(matcher))
 
@@ -196,7 +196,8 @@ def check_streams(settings: RewardSettings, demos: int) -> None:
     """
     chosen = MATCHERS[settings.matcher]
     causal = ", ".join(name for name, one in MATCHERS.items() if one.causal)
-    streams = " and ".join(repr(name) for name in TRACKERS)
+    *some, last = (repr(name) for name in TRACKERS)
+    streams = f"{', '.join(some)} and {last}"
     if not chosen.causal:
         raise ValueError(
             f"the matcher {chosen.name!r} is known only at the end of an episode; causal ones are {causal}, "

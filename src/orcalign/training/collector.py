@@ -12,8 +12,9 @@ import numpy as np
 import numpy.typing as npt
 
 from orcalign.agents import episode_noise, make_policy
-from orcalign.envs import make
+from orcalign.envs import episode_return, find_suite, make
 from orcalign.envs.wrappers.rewards import check_learner
+from orcalign.envs.wrappers.turned import Turned
 from orcalign.rewards import Evidence, Reward, Rollout, Stream
 from orcalign.rewards.base import State
 from orcalign.training.config import TrainConfig
@@ -46,6 +47,8 @@ class Order:
     """Agent steps after which it evaluates; None if it is training."""
     reward: State | None = None
     """State of the reward, where it guides the policy."""
+    steps: int | None = None
+    """Agent steps after which it is cut off, where it need not be played to its end."""
 
 
 @dataclass(frozen=True)
@@ -72,6 +75,8 @@ class World:
     """Of an episode that is not cut short."""
     guide_dim: int = 0
     """Numbers of the observation, its last ones, that come from the reward."""
+    turning: dict[str, Any] | None = None
+    """How the world is turned in which the policy sees and acts."""
 
 
 class Collector:
@@ -84,10 +89,13 @@ class Collector:
         pictures = need.frames > 0 or self._pixels or config.evaluation.eval_shown > 0
         self.env = make(
             config.task, collect.render if pictures else None, config.seed, pixels=self._pixels,
-            size=collect.frame_size,
+            size=collect.frame_size, repeat=collect.repeat,
         )  # fmt: skip
         check_learner(self.env, reward, warn_other_task=True)
-        self.world = describe(self.env, self._pixels, reward.guide_dim)
+        self._turning = reward.turning
+        if self._turning is not None:
+            self.env = Turned(self.env, self._turning)
+        self.world = describe(self.env, self._pixels, reward)
         self.live: Callable[[int], Live] | None = None
         """Asked before each step of a training episode, where one learns meanwhile."""
         self._policy = make_policy(config.agent, self.world.observation_shape, len(self.world.action_low))
@@ -98,7 +106,7 @@ class Collector:
         """Play the episode; the same order gives the same episode in any process of this kind of machine."""
         seconds = dict.fromkeys(("simulate", "render", "observe"), 0.0)
         self._policy.load(order.weights)
-        need = self.reward.need
+        need, spec = self.reward.need, self.env.get_wrapper_attr("task_spec")
         stream: Stream | None = None
         if self.world.guide_dim:
             # As the reward is when the order is given.
@@ -113,7 +121,8 @@ class Collector:
         actions: list[npt.NDArray[np.float32]] = []
         frames: list[npt.NDArray[np.uint8]] = []
         drawn: list[int] = []
-        successes, env_rewards = [], []
+        successes, counted, env_rewards = [], [], []
+        reports = False
         noise: npt.NDArray[np.floating[Any]] | None = None
         spread, random = order.noise, order.random
         observation, info = self.env.reset(seed=order.seed)
@@ -143,7 +152,9 @@ class Collector:
                     action = self._policy.act(seen, now)
                 scaled = rescale(action, self._low, self._high)
                 observation, env_reward, terminated, truncated, info = self.env.step(scaled)
-            done = terminated or truncated
+            if order.evaluation is None and self._ends(info):
+                terminated = True
+            done = terminated or truncated or len(actions) + 1 == order.steps
             # An episode that ends before the first moment that was drawn by lot is seen in its end.
             look = draw and (moments is None or t in moments or (done and not frames))
             if look:
@@ -153,7 +164,9 @@ class Collector:
             actions.append(action)
             observations.append(self._kept(observation, t + 1))
             states.append(self._state(observation, info))
+            reports |= "success" in info
             successes.append(bool(info.get("success", False)))
+            counted += info.get("successes", successes[-1:])
             env_rewards.append(float(env_reward))
             if stream is not None:
                 with _clock(seconds, "observe"):
@@ -182,7 +195,21 @@ class Collector:
             pictures if order.show else None,
             seconds,
             observe,
+            reports,
+            episode_return(spec, np.array(counted if find_suite(spec.suite).counts_simulation_steps else successes)),
         )
+
+    def _ends(self, info: dict[str, Any]) -> bool:
+        """Whether a training episode ends here, though the environment goes on."""
+        name = self.config.collect.ends
+        if name is None:
+            return False
+        if name not in info:
+            raise ValueError(
+                f"ends is {name!r}, and the info of {self.config.task!r} has no such entry; it has "
+                f"{', '.join(info) or 'none'}."
+            )
+        return bool(info[name])
 
     def _moments(self, order: Order) -> frozenset[int] | None:
         """The steps after which pictures are drawn, if not after all."""
@@ -208,7 +235,8 @@ class Collector:
 
     def _state(self, observation: Any, info: dict[str, Any]) -> npt.NDArray[np.float32]:
         """What the environment observes, whatever the policy sees."""
-        return np.asarray(info["state"] if self._pixels else observation, np.float32)
+        own = self._pixels or self._turning is not None
+        return np.asarray(info["state"] if own else observation, np.float32)
 
 
 def rescale(
@@ -222,10 +250,12 @@ def rescale(
     return low + (action + np.float32(1)) * np.float32(0.5) * (high - low)
 
 
-def describe(env: Any, pixels: bool, guide_dim: int = 0) -> World:
-    """Shapes and limits of an environment, refused if an agent could not act in it."""
+def describe(env: Any, pixels: bool, reward: Reward | None = None) -> World:
+    """Shapes and limits of an environment, refused if an agent could not act in it; and what a reward makes of it."""
     import gymnasium
 
+    guide_dim = 0 if reward is None else reward.guide_dim
+    turned = None if reward is None or reward.turning is None else reward.turning.plain()
     space, actions = env.observation_space, env.action_space
     if not isinstance(actions, gymnasium.spaces.Box) or len(actions.shape) != 1:
         raise ValueError(
@@ -248,7 +278,7 @@ def describe(env: Any, pixels: bool, guide_dim: int = 0) -> World:
     stored = (shape[0] // STACK, *shape[1:]) if pixels else shape
     shape = (shape[0] + guide_dim, *shape[1:])
     low, high = (tuple(float(x) for x in limit) for limit in (actions.low, actions.high))
-    return World(shape, stored, low, high, env.get_wrapper_attr("task_spec").agent_steps, guide_dim)
+    return World(shape, stored, low, high, env.get_wrapper_attr("task_spec").agent_steps, guide_dim, turned)
 
 
 @contextmanager

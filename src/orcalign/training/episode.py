@@ -7,7 +7,7 @@ import io
 import json
 import os
 import zipfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -54,6 +54,10 @@ class PlayedEpisode:
     """Where the time went; not stored either, so that a file depends on the seed alone."""
     observed: bool = True
     """Whether the reward has seen it: if not, there is no evidence. A stored episode always was."""
+    reports: bool = True
+    """Whether the environment says anything of success; not stored, for nothing is learned from it."""
+    total: float | None = None
+    """Its return, as the task's suite counts it. It is not stored either."""
 
     def __len__(self) -> int:
         return len(self.actions)
@@ -168,28 +172,40 @@ def summarise(
     others: Sequence[PlayedEpisode] = (),
 ) -> dict[str, Any]:
     """What an evaluation says: the task tells how a return is counted, the reward how the demo is followed, and
-    ``expert`` earns 1.
+    ``expert`` earns 1. Of an environment that reports no success, return and success are None.
 
     Return and success are those of ``episodes``, all of them; what the reward says is the mean of those that it has
     observed, among the ``others``, too: ``measured`` is their number, and ``each`` has an entry for each of them.
     """
-    returns = [episode_return(task, episode.success) for episode in episodes]
+    counted = [episode for episode in episodes if episode.reports]
+    returns = [episode_return(task, one.success) if one.total is None else one.total for one in counted]
     summaries = [reward.summary(episode.evidence) for episode in (*episodes, *others) if episode.observed]
     each = {name: [one[name] for one in summaries] for name in (summaries[0] if summaries else ())}
-    mean = float(np.mean(returns))
+    mean = float(np.mean(returns)) if counted else None
+    own = [float(episode.env_rewards.sum()) for episode in episodes]
     return {
         "episodes": len(episodes),
         "return": mean,
-        "normalised": None if expert is None else mean / expert,
-        "success_rate": float(np.mean([episode.success[-1] for episode in episodes])),
-        "any_success_rate": float(np.mean([episode.success.any() for episode in episodes])),
-        "env_return": float(np.mean([episode.env_rewards.sum() for episode in episodes])),
+        "normalised": None if expert is None or mean is None else mean / expert,
+        "success_rate": float(np.mean([episode.success[-1] for episode in counted])) if counted else None,
+        "any_success_rate": float(np.mean([episode.success.any() for episode in counted])) if counted else None,
+        "env_return": float(np.mean(own)),
         "measured": len(summaries),
         **{name: float(np.mean(values)) for name, values in each.items()},
         "returns": returns,
-        "successes": [bool(episode.success[-1]) for episode in episodes],
+        "successes": [bool(episode.success[-1]) for episode in counted],
+        "env_returns": own,
         "each": each,
     }
+
+
+def unreported(record: Mapping[str, Any]) -> bool:
+    """Whether an evaluation is of an environment that reports no success.
+
+    >>> unreported({"success_rate": None}), unreported({"success_rate": 0.0}), unreported({})
+    (True, False, False)
+    """
+    return record.get("success_rate", 0.0) is None
 
 
 def keep_shown(run: Path, step: int, episodes: list[PlayedEpisode]) -> None:

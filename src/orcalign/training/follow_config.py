@@ -13,6 +13,7 @@ from orcalign.rewards.follow.settings import FollowSettings
 FOLLOW = "follow"
 """Name of the reward."""
 EYES = ("posed", "own")
+TURNED = ("auto", "always", "never")
 ALL = "all"
 """In the place of a file of entities."""
 
@@ -30,6 +31,10 @@ class FollowConfig:
     entities: str | None = None
     """YAML file that says which numbers of an observation are hand, objects and goal; left out, the task's own.
     `orcalign entities TASK` writes one. all: nothing is known, and all numbers are one place."""
+    turned: str = "auto"
+    """Whether the policy sees and acts in a world that is turned in every episode so that the goal lies ahead of the
+    object: always, never, or (auto) where goals lie in all directions from it and random play shows that actions move
+    the hand in straight lines."""
     sees: tuple[str, ...] = FollowSettings().sees
     """What the policy sees beside the observation: relations (of hand, objects and goal), progress (along the demo),
     missing (to the next demo frame)."""
@@ -45,6 +50,9 @@ class FollowConfig:
     """Of an eye that learns from own frames: frames of each episode that it sees."""
     eye_begin: int = OwnSettings().begin
     """Agent steps of random play before it learns for the first time."""
+    eye_episode: int | None = None
+    """Agent steps after which an episode of that random play is cut off, so that the eye sees more beginnings; left
+    out, none is."""
     eye_updates: int = OwnSettings().updates
     """Updates then."""
     eye_every: int = OwnSettings().every
@@ -58,6 +66,9 @@ class FollowConfig:
         require("learner", self.learner, LEARNERS)
         if self.learner == "pictures" and self.eye == "own":
             raise ValueError(NOT_BOTH)
+        if self.eye_episode is not None:
+            require("eye_episode", self.eye_episode, at_least=1)
+        require("turned", self.turned, TURNED)
         for name in ("posed_frames", "posed_updates"):
             require(name, getattr(self, name), at_least=1)
         self.settings()

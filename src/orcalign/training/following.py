@@ -11,7 +11,9 @@ import numpy as np
 from orcalign.costs.predicted.doubts import still_problem
 from orcalign.costs.predicted.entities import Entities
 from orcalign.costs.predicted.eye import Eye
+from orcalign.costs.predicted.turning import Turning
 from orcalign.envs import find_task, make, train_seed
+from orcalign.envs.cartesian import OFTEN, share_aside, turning_of
 from orcalign.envs.entities import entities_of, everything
 from orcalign.envs.experts import rollout_expert
 from orcalign.matching.match import FloatArray
@@ -49,7 +51,7 @@ def prepare_to_follow(
     problem = still_problem(eye) or eye.view_problem(demos[0].frames)
     if problem:
         raise ValueError(problem)
-    own = follow.own(config.seed)
+    own, turning = follow.own(config.seed), _turning(config, entities)
     part = {
         "kind": FOLLOW,
         "settings": follow.settings().plain(),
@@ -57,6 +59,7 @@ def prepare_to_follow(
         "rest": eye.rest.tolist(),
         "own": None if own is None else own.plain(),
         "learner": follow.learner,
+        "turning": None if turning is None else turning.plain(),
     }
     files = {}
     if played := watch_expert(config, eye):
@@ -88,6 +91,23 @@ def watch_expert(config: TrainConfig, eye: Eye) -> list[FloatArray]:
     return found
 
 
+def _turning(config: TrainConfig, entities: Entities) -> Turning | None:
+    """What turns the world, where it is to be turned."""
+    turned = config.follow.turned
+    by_pictures = config.follow.learner == "pictures"
+    if turned == "never" or (turned == "auto" and (by_pictures or share_aside(config.task, entities) < OFTEN)):
+        return None
+    if by_pictures:
+        raise ValueError("turned is 'always', and a world is turned by states, which --learner pictures does not see.")
+    found = turning_of(config.task, entities)
+    if found is None and turned == "always":
+        raise ValueError(
+            f"turned is 'always', and the world of {config.task!r} cannot be turned: its entities need a goal, and two "
+            "of its actions must move the hand along straight lines in the plane; leave it out."
+        )
+    return found
+
+
 def entities_in(config: TrainConfig) -> Entities:
     """What the observations hold: as the user's file, the task's suite or random play says; where nothing does, all
     their numbers as one place."""
@@ -115,11 +135,12 @@ def look_around(config: TrainConfig, entities: Entities) -> Eye:
     collect = config.collect
     env = make(config.task, collect.render, config.seed, size=collect.frame_size)
     env.action_space.seed(0)
-    frames, states, rests = [], [], []
+    frames, states, rests, starts = [], [], [], []
     try:
         for k in range(RESETS):
             state, _ = env.reset(seed=train_seed(k, LOOKING))
             rests.append(state)
+            starts.append(np.array(env.render()))
             for t in range(STEPS * 4):
                 state, *_ = env.step(env.action_space.sample())
                 if not np.isfinite(state).all():
@@ -134,4 +155,7 @@ def look_around(config: TrainConfig, entities: Entities) -> Eye:
     finally:
         env.close()
     about = {"task": config.task, "render": collect.render, "learns": "from own frames"}
-    return Eye.begin(entities, np.stack(frames), np.stack(states), np.stack(rests), about=about, seed=config.seed)
+    return Eye.begin(
+        entities, np.stack(frames), np.stack(states), np.stack(rests), about=about, seed=config.seed,
+        starts=np.stack(starts),
+    )  # fmt: skip

@@ -72,6 +72,7 @@ class Learner:
             self.digests.popleft()
         if told is not None:
             self.relabel()
+        self.agent.look_over(self.replay)
         self.steps += len(episode)
         return told
 
@@ -141,6 +142,7 @@ class Learner:
             self.digests.append((number, digest))
         if self.kept:
             self.relabel()
+            self.agent.look_over(self.replay)
 
 
 def limit_threads(config: TrainConfig) -> None:

@@ -15,6 +15,7 @@ from rich.progress_bar import ProgressBar
 from rich.table import Column, Table
 
 from orcalign.checks import require
+from orcalign.training.episode import unreported
 
 PARTS = ("simulate", "render", "observe", "update", "wait")
 REDRAWS = 2
@@ -89,7 +90,9 @@ class Panel:
                 self._evaluations.append(record)
             if self._live is None:
                 best = ", the best so far" if record.get("best") else ""
-                self._say(f"evaluation at {self._place(record)}: {_facts(record, EVALUATION)}{best}")
+                names = {**EVALUATION, **OWN} if unreported(record) else EVALUATION
+                silent = "; the environment reports no success" if unreported(record) else ""
+                self._say(f"evaluation at {self._place(record)}: {_facts(record, names)}{best}{silent}")
         elif record["kind"] == "note":
             # It stays on the screen above the panel.
             self._say(f"step {record['step']:,}: {record['text']}")
@@ -156,15 +159,18 @@ class Panel:
         return rows
 
     def _history(self) -> Table:
-        name = "return" if self._evaluations[-1].get("normalised") is None else "normalised"
+        last = self._evaluations[-1]
+        name = next((name for name in ("normalised", "return", "progress") if last.get(name) is not None), "env_return")
+        columns = {**EVALUATION, **OWN} if unreported(last) else EVALUATION
         curve = sparkline([one.get(name) for one in self._evaluations[-40:]])
-        table = Table("evaluations", *EVALUATION.values(), box=None, padding=(0, 1), pad_edge=False, header_style="dim")
+        table = Table("evaluations", *columns.values(), box=None, padding=(0, 1), pad_edge=False, header_style="dim")
         for column in table.columns[1:]:
             column.justify = "right"
         for record in self._evaluations[-HISTORY:]:
-            values = (value_text(key, record.get(key)) for key in EVALUATION)
+            values = (value_text(key, record.get(key)) for key in columns)
             table.add_row(f"step {int(record['step']):,}{' *' if record.get('best') else ''}", *values)
-        table.caption, table.caption_justify = f"{name} {curve}   * best so far", "left"
+        silent = "   the environment reports no success" if unreported(last) else ""
+        table.caption, table.caption_justify = f"{name} {curve}   * best so far{silent}", "left"
         return table
 
 
@@ -184,6 +190,8 @@ EVALUATION = {
     "coverage": "coverage",
 }
 """Entries of the records and what they are called, in the order in which they are shown."""
+OWN = {"env_return": "environment's own return"}
+"""And this one where the environment reports no success."""
 
 
 def _facts(record: Mapping[str, Any], names: Mapping[str, str]) -> str:

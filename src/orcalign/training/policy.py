@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from orcalign.checks import require
+from orcalign.costs.predicted.turning import Turning
 from orcalign.files import read_arrays
 from orcalign.rewards import Stream, load_reward
 from orcalign.rewards.base import State
@@ -41,6 +42,9 @@ class LoadedPolicy:
         self.observation_shape = (size - guide_dim, *rest)
         self._low = np.array(world["action_low"], np.float32)
         self._high = np.array(world["action_high"], np.float32)
+        turned = world.get("turning")
+        self._turning = None if turned is None else Turning.from_plain(turned)
+        self._first: npt.NDArray[Any] = np.zeros(0)
         self._policy = make_policy(run.config.agent, tuple(world["observation_shape"]), len(self._low))
         weights, state = policy_parts(arrays, about)
         self._policy.load(weights)
@@ -52,22 +56,26 @@ class LoadedPolicy:
             self._stream = reward.stream()
 
     def reset(self) -> None:
-        """An episode begins; only a policy that is guided has to be told."""
+        """An episode begins; only a policy that is guided or turned has to be told."""
         self._action = None
 
     def __call__(
         self, observation: npt.ArrayLike, frame: npt.NDArray[np.uint8] | None = None
     ) -> npt.NDArray[np.float32]:
         """The action [A] that the policy thinks best."""
-        seen = np.asarray(observation)
+        seen = state = np.asarray(observation)
+        if self._turning is not None:
+            self._first = state if self._action is None else self._first
+            seen = self._turning.observation(state, self._first).astype(state.dtype)
         if self._stream is not None:
             if self._action is None:
-                self._stream.reset(seen)
+                self._stream.reset(state)
             else:
-                self._stream.push(frame, seen, self._action)
+                self._stream.push(frame, state, self._action)
             seen = np.append(seen, self._stream.guide)
         self._action = self._policy.act(seen)
-        return rescale(self._action, self._low, self._high)
+        own = self._action if self._turning is None else self._turning.action(self._action, self._first)
+        return rescale(np.asarray(own, np.float32), self._low, self._high)
 
 
 def policy_parts(arrays: dict[str, Any], about: dict[str, Any]) -> tuple[dict[str, Any], State | None]:

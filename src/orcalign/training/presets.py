@@ -7,10 +7,12 @@ compare.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import Any
 
+from orcalign.agents import AGENTS, find_settings
 from orcalign.checks import require
+from orcalign.costs.predicted.entities import COMPARED
 from orcalign.envs import find_task
 from orcalign.envs.suite import find_suite
 from orcalign.rewards.follow.own_frames import OwnSettings
@@ -33,7 +35,7 @@ class Preset:
     """Settings for a kind of machine."""
 
     recipe: str
-    """Of runs that name none."""
+    """Of runs that name none; the preset `laptop` follows in state space where it can (`usual_recipe`)."""
     settings: Plain
     agents: Mapping[str, Plain] = field(default_factory=dict)
     """What is otherwise for an agent that is not the preset's own."""
@@ -139,6 +141,29 @@ RECIPES: dict[str, Recipe] = {
         "the same, and the learner's own places are read from its pictures, too: its true states pay nothing",
         {**_FOLLOW, "follow.eye": "posed", "follow.learner": "pictures"},
     ),
+    "gaifo": Recipe(
+        "GAIfO",
+        "a discriminator learns to tell the learner's transitions from a state demo's, and is to be misled",
+        {
+            "reward.reward": "gaifo",
+            "reward.scale": "none",
+            "agent.gamma": 0.95,
+            "agent.learning_rate": 3e-4,
+            "agent.action_penalty": 0.01,
+        },
+    ),
+    "roboclip": Recipe(
+        "RoboCLIP",
+        "how much the whole episode is like the video, paid at its last step by a network that sees motion",
+        {
+            "reward.reward": "roboclip",
+            # As in the paper. The one reward of an episode is at its end: a learner that looks ahead less far than an
+            # episode is long would hardly see it from its beginning.
+            "agent.agent": "sac",
+            "agent.gamma": 0.99,
+            "agent.learning_rate": 3e-4,
+        },
+    ),
     "orca_progress": Recipe(
         "ORCA progress",
         "pays progress along the demo in order, and for staying in its last frame, around the object",
@@ -190,7 +215,7 @@ def config(task: str, preset: str = "laptop", recipe: str | None = None, setting
         settings: what is to be otherwise, as in {"steps": 5000, "agent.hidden": 64}.
 
     >>> config("door-close").recipe, config("door-close", "paper").recipe
-    ('orca_progress', 'orca')
+    ('follow_posed', 'orca')
     >>> config("door-close", settings={"reward.context": 1}).reward.context
     1
     >>> config("door-close", "desktop")
@@ -201,20 +226,27 @@ def config(task: str, preset: str = "laptop", recipe: str | None = None, setting
     return from_mapping(plain_config(task, preset, recipe, settings))
 
 
-def usual_recipe(preset: str, given: Plain) -> str:
-    """The recipe of a run that names none: the preset's own, or one that follows in state space, if settings say how.
+def usual_recipe(task: str, preset: str, given: Plain) -> str:
+    """The recipe of a run that names none: with `laptop` one that follows in state space, where the task's suite poses
+    scenes or settings say how to follow; the preset's own otherwise, or where settings want pictures or several demos.
 
-    >>> [usual_recipe("laptop", given) for given in ({}, {"follow.eye": "own"}, {"follow.near": 2})]
-    ['orca_progress', 'follow', 'follow_posed']
-    >>> usual_recipe("laptop", {"follow.learner": "pictures"})
+    >>> [usual_recipe("push", "laptop", given) for given in ({}, {"follow.eye": "own"}, {"demo.demos": 4})]
+    ['follow_posed', 'follow', 'orca_progress']
+    >>> usual_recipe("push", "laptop", {"follow.learner": "pictures"})
     'follow_pictures'
     """
-    if not any(name.startswith("follow.") for name in given):
-        return PRESETS[preset].recipe
     if given.get("follow.learner") == "pictures":
         return "follow_pictures"
     own = given.get("follow.eye", "own" if "follow.entities" in given else "posed") == "own"
-    return "follow" if own else "follow_posed"
+    sections = {name.partition(".")[0] for name in given}
+    if "follow" in sections:
+        return "follow" if own else "follow_posed"
+    several = given.get("demo.demos", 1) != 1 or len(given.get("demo.demo", ())) > 1
+    mixed = given.get("demo.demo_kind") == "mixed"
+    pictures = given.get("collect.policy_input", "states") != "states"
+    if preset != "laptop" or several or mixed or pictures or sections & {"encoder", "reward"}:
+        return PRESETS[preset].recipe
+    return "follow_posed" if find_suite(find_task(task).suite).poses else PRESETS[preset].recipe
 
 
 def plain_config(
@@ -224,12 +256,18 @@ def plain_config(
     given = dict(settings or {})
     require("preset", preset, tuple(PRESETS))
     if recipe is None and not {"reward.matcher", "reward.reward"} & set(given):
-        recipe = usual_recipe(preset, given)
+        recipe = usual_recipe(task, preset, given)
     if recipe is not None:
         require("recipe", recipe, tuple(RECIPES))
-    suited = find_suite(find_task(task).suite).defaults.get(preset, {})
+    suite = find_suite(find_task(task).suite)
+    suited = suite.defaults.get(preset, {})
     rewarded = {} if recipe is None else RECIPES[recipe].settings
+    rewarded = {**rewarded, **suite.recipes.get(recipe or "", {}), **suite.recipes.get(f"{preset} {recipe}", {})}
     agent = {**suited, **rewarded, **given}.get("agent.agent", "")
+    if agent:
+        # A recipe's settings are for the preset's own agent; another does not have all of them.
+        known = {f"agent.{one.name}" for one in fields(find_settings(agent))} if agent in AGENTS else set()
+        rewarded = {name: value for name, value in rewarded.items() if name[:6] != "agent." or name in known}
     plain: dict[str, Any] = {"task": task, "recipe": recipe or ""}
     for settings in (PRESETS[preset].settings, PRESETS[preset].agents.get(agent, {}), suited, rewarded):
         plain = with_settings(plain, settings)
@@ -240,7 +278,8 @@ def _fitted(plain: dict[str, Any], given: Plain, usual: str) -> dict[str, Any]:
     """Settings that follow from others, unless they are given; `usual` is the encoder of the preset."""
     reward, demo, collect = (plain.get(name, {}) for name in ("reward", "demo", "collect"))
     look, side = plain["encoder"].get("look", EncoderConfig.look), collect.get("frame_size")
-    least = OBJECT_FRAMES if look != EncoderConfig.look else EYE_FRAMES if reward.get("reward") == FOLLOW else 0
+    around = look not in (EncoderConfig.look, *COMPARED)
+    least = OBJECT_FRAMES if around else EYE_FRAMES if reward.get("reward") == FOLLOW else 0
     if least and side is not None and "collect.frame_size" not in given:
         plain = with_settings(plain, {"collect.frame_size": max(side, least)})
     if "evaluation.eval_episodes" in given and "evaluation.eval_last" not in given:

@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 import contextlib
+import pkgutil
 from dataclasses import dataclass
 from typing import Any
 
-from orcalign.checks import Ramp, Scale, near_miss, require, share_or_count
+from orcalign.checks import Ramp, Scale, near_miss, require, settings_from, share_or_count
 from orcalign.matching import MATCHERS
 from orcalign.rewards.settings import RewardSettings, calibrates, known_settings
 from orcalign.training.follow_config import FOLLOW
 
 VIDEO = "video"
+IMITATORS = {
+    "gaifo": "orcalign.rewards.adversarial.settings:AdversarialSettings",
+    "roboclip": "orcalign.rewards.clip.settings:ClipSettings",
+}
+"""Rewards with settings of their own, which a run gives in `set`: module:class of these."""
 POOLS = ("auto", "max", "best")
 SAME = Ramp(1.0, 1.0)
 FIRST = Scale("first")
@@ -22,8 +28,8 @@ class RewardConfig:
     """How the video becomes a reward."""
 
     reward: str = VIDEO
-    """video; follow, which follows it in state space; or module:Class for one of your own, made with the settings in
-    `set`."""
+    """video; follow, which follows it in state space; gaifo, which a discriminator pays; roboclip, of whole
+    clips; or module:Class for one of your own. The last three are made with the settings in `set`."""
     matcher: str = "orca"
     """One of `orcalign matchers`."""
     distance: str = "cosine"
@@ -47,6 +53,10 @@ class RewardConfig:
     pause is worth nothing and a jump much."""
     pool: str = "auto"
     """Several demos: auto is the matcher's own, max at every step, or all rewards of the best demo."""
+    confidence: bool = False
+    """Multiply the rewards by how far the predictor is to be believed (--look joints or arms)."""
+    stability: float = 0.0
+    """Weight of what is paid for standing at every step, where the task can fall; 0 for nothing."""
     scale: Scale = FIRST
     """What rewards are multiplied by: first (the first episode with a reward sums to 10, as in the paper), none, or a
     number."""
@@ -65,14 +75,21 @@ class RewardConfig:
         object.__setattr__(self, "temperature", Ramp.parse(self.temperature, "temperature"))
         object.__setattr__(self, "scale", Scale.parse(self.scale))
         require("pool", self.pool, POOLS)
+        require("stability", self.stability, at_least=0)
         require("pretrain_fraction", self.pretrain_fraction, above=0, below=1)
         share_or_count("critic_only", self.critic_only)
         if self.pretrain is not None:
             require("pretrain", self.pretrain, tuple(MATCHERS))
         given = self.extra_settings()
         if self.reward != VIDEO:
-            if self.reward != FOLLOW and not all(self.reward.partition(":")):
-                raise ValueError(f"reward is {self.reward!r}; give video, follow, or one of your own as module:Class.")
+            if self.reward in IMITATORS:
+                self.own_settings()
+            elif self.reward != FOLLOW and not all(self.reward.partition(":")):
+                known = (VIDEO, FOLLOW, *IMITATORS)
+                raise ValueError(
+                    f"reward is {self.reward!r};{near_miss(self.reward, known)} give {', '.join(known)}, or one of "
+                    "your own as module:Class."
+                )
             return
         known = {name for matcher in self.matchers for name in known_settings(matcher)}
         for name in given:
@@ -96,6 +113,15 @@ class RewardConfig:
         {'window': 3, 'band': 'blocks'}
         """
         return dict(_setting(text) for text in self.set)
+
+    def own_settings(self, **rest: Any) -> Any:
+        """Those of a reward of `IMITATORS`, with `rest` where `set` says nothing.
+
+        >>> RewardConfig("gaifo", set=("every=2",)).own_settings(seed=7).plain()["every"]
+        2
+        """
+        kind: Any = pkgutil.resolve_name(IMITATORS[self.reward])
+        return settings_from(kind, {**rest, **self.extra_settings()})
 
     def video_settings(self, matcher: str) -> RewardSettings:
         """Those of the reward of a stage: what its matcher knows nothing of is left out.

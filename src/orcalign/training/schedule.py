@@ -17,11 +17,12 @@ from orcalign.envs import choosing_seed, eval_seed, train_seed
 from orcalign.rewards.base import State
 from orcalign.training.collector import Order
 from orcalign.training.config import TrainConfig
+from orcalign.training.follow_config import FOLLOW
 
 Weights = dict[str, Any]
 GUIDE = "reward/"
 """Before the names of what guides the policy of an order."""
-PLAIN = ("number", "seed", "noise", "random", "show", "observe", "evaluation")
+PLAIN = ("number", "seed", "noise", "random", "show", "observe", "evaluation", "steps")
 """What of an order a checkpoint keeps as it is."""
 
 
@@ -34,6 +35,8 @@ class Schedule:
         self.next_episode = 0
         self.next_evaluation = 0
         """Agent steps from which on the next evaluation is due."""
+        follow = config.follow
+        self._cut = follow.eye_episode if config.reward.reward == FOLLOW and follow.eye == "own" else None
         self._random = share_or_count("random_steps", config.collect.random_steps, config.steps)
 
     def give(self, steps: int, weights: Callable[[], Weights], reward: State | None = None) -> list[Order]:
@@ -53,11 +56,12 @@ class Schedule:
         self.pending.extend(given)
         return given
 
-    def _training(self, steps: int, weights: Weights, reward: State | None) -> Order:
+    def _training(self, now: int, weights: Weights, reward: State | None) -> Order:
         number = self.next_episode
         self.next_episode += 1
-        noise, random = self.exploration(steps)
-        return Order(number, train_seed(number, self._config.seed), weights, noise, random, reward=reward)
+        noise, random = self.exploration(now)
+        steps = self._cut if random else None
+        return Order(number, train_seed(number, self._config.seed), weights, noise, random, reward=reward, steps=steps)
 
     def exploration(self, steps: int) -> tuple[float, bool]:
         """Standard deviation of the noise after so many agent steps, and whether actions are still random."""

@@ -5,23 +5,27 @@ from __future__ import annotations
 import hashlib
 import io
 import os
+import tempfile
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from orcalign.envs import make, make_demos, train_seed
+from orcalign.costs.predicted.entities import COMPARED
+from orcalign.envs import find_suite, find_task, make, make_demos, train_seed
 from orcalign.rewards.demos import as_demos
-from orcalign.rewards.description import SCENES
+from orcalign.rewards.description import PREDICTOR, SCENES
 from orcalign.training.config import TrainConfig
 from orcalign.training.config_mapping import from_mapping, to_mapping, with_settings
 from orcalign.training.episode import known_expert_return
 from orcalign.training.follow_config import FOLLOW
 from orcalign.training.following import prepare_to_follow
+from orcalign.training.imitating import keeps_states, prepare_to_imitate
+from orcalign.training.joint_predictors import find_predictor
 from orcalign.training.posed_eyes import Told
 from orcalign.training.presets import config as config_of
-from orcalign.training.reward_config import VIDEO, plan_stages
+from orcalign.training.reward_config import IMITATORS, VIDEO, plan_stages
 from orcalign.training.run_folder import RunFolder
 from orcalign.video import Demo
 
@@ -133,6 +137,7 @@ def find_demos(config: TrainConfig) -> tuple[tuple[Demo, ...], tuple[str, ...]]:
         variant=own if demo.demo_variant is None else demo.demo_variant,
         order=demo.demo_order,
         end=demo.demo_end,
+        states=keeps_states(config),
     )
     return made.demos, notes
 
@@ -150,21 +155,44 @@ def reward_parts(
     if reward.reward == FOLLOW:
         part, files = prepare_to_follow(config, demos, told)
         return [part], files
+    if reward.reward in IMITATORS:
+        return [prepare_to_imitate(config, demos)], {}
     if reward.reward != VIDEO:
         return [{"kind": reward.reward, **reward.extra_settings()}], {}
-    costs = {
+    spec = find_task(config.task)
+    steady = find_suite(spec.suite).stability(spec)
+    if reward.stability and steady is None:
+        raise ValueError(f"stability is {reward.stability}, and nothing of {config.task!r} can fall; leave it out.")
+    files: dict[str, bytes] = {}
+    costs: dict[str, Any] = {
         "encoder": encoder.encoder,
-        "size": encoder.encoder_size,
-        "weights": encoder.weights,
-        "engine": encoder.engine,
-        "threads": encoder.encoder_threads,
+        **encoder.plain(),
         "look": encoder.look,
         "distance": reward.distance,
     }
-    parts = [
-        {"kind": VIDEO, "settings": reward.video_settings(name).plain(), "costs": costs} for name in reward.matchers
-    ]
-    return parts, {SCENES: scenes(config)} if encoder.look != "whole" and len(demos) == 1 else {}
+    if encoder.look in COMPARED:
+        predictor = find_predictor(
+            encoder.predictor, config.task, encoder.predictor_frames, encoder.predictor_updates,
+            config.collect.render, config.collect.frame_size, told,
+        )  # fmt: skip
+        files[PREDICTOR] = as_file(predictor.save)
+        costs = {"look": encoder.look, "distance": reward.distance, "predictor": predictor.fingerprint}
+    elif encoder.look != "whole" and len(demos) == 1:
+        files[SCENES] = scenes(config)
+    if reward.confidence and encoder.look not in COMPARED:
+        raise ValueError(
+            f"confidence is that of a joint predictor, and look is {encoder.look!r}; leave it out, or look at joints."
+        )
+    parts = []
+    for name in reward.matchers:
+        paid: dict[str, Any] = {"kind": VIDEO, "settings": reward.video_settings(name).plain(), "costs": costs}
+        if reward.confidence:
+            paid = {"kind": "product", "parts": [paid, {"kind": "confidence", "of": paid}]}
+        if reward.stability:
+            both = [paid, {"kind": "stability", **(steady or {})}]
+            paid = {"kind": "sum", "weights": [1.0, reward.stability], "parts": both}
+        parts.append(paid)
+    return parts, files
 
 
 def describe_reward(config: TrainConfig, parts: list[dict[str, Any]]) -> dict[str, Any]:
@@ -195,8 +223,16 @@ def scenes(config: TrainConfig) -> bytes:
     return buffer.getvalue()
 
 
+def as_file(save: Callable[[Path], None]) -> bytes:
+    """What `save` writes to a file."""
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / PREDICTOR
+        save(file)
+        return file.read_bytes()
+
+
 def demo_hash(demos: tuple[Demo, ...]) -> str:
-    """Of all frames of all demos, in order.
+    """Of all frames of all demos, in order, and of their states if they have any.
 
     >>> import numpy as np
     >>> black, white = (Demo(np.full((2, 4, 4, 3), value, np.uint8)) for value in (0, 255))
@@ -206,4 +242,5 @@ def demo_hash(demos: tuple[Demo, ...]) -> str:
     digest = hashlib.sha256()
     for demo in demos:
         digest.update(str(demo.frames.shape).encode() + demo.frames.tobytes())
+        digest.update(b"" if demo.states is None else demo.states.tobytes())
     return digest.hexdigest()

@@ -3,6 +3,7 @@
 my-demo/
   manifest.json   everything but the pixels, and the sha256 of the content
   frames.npz      the frames, lossless
+  states.npy      what the environment observed in each frame, if that is known and wanted
   demo.mp4        the same to look at; never read back
 """
 
@@ -25,6 +26,7 @@ from orcalign.video.write import check_rate, write_mp4
 
 MANIFEST = "manifest.json"
 FRAMES = "frames.npz"
+STATES = "states.npy"
 FORMAT = "orcalign-demo"
 VERSION = 1
 Render = Literal["fast", "paper", "unknown"]
@@ -71,6 +73,9 @@ class Demo:
     """Program and version that made it."""
     extra: dict[str, Any] = field(default_factory=dict)
     """Anything else that JSON can hold."""
+    states: NDArray[np.float32] | None = None
+    """[J, D] What the environment observed in each frame, without time; None, as of any video. No reward of frames
+    looks at them."""
 
     def __post_init__(self) -> None:
         frames = np.ascontiguousarray(self.frames)
@@ -96,6 +101,14 @@ class Demo:
             extra = json.loads(json.dumps(self.extra, allow_nan=False))
         except (TypeError, ValueError) as error:
             raise ValueError(f"Demo extra cannot be stored as JSON ({error}); use plain values.") from error
+        if self.states is not None:
+            states = np.ascontiguousarray(self.states, np.float32)
+            if states.ndim != 2 or len(states) != len(frames) or not states.size or not np.isfinite(states).all():
+                raise ValueError(
+                    f"Demo states have shape {list(states.shape)}; they must be finite numbers [J,D], "
+                    f"a row for each of the {len(frames)} frames."
+                )
+            vars(self).update(states=states)
         # Frozen for everybody else: here, what was given takes its stored form.
         vars(self).update(frames=frames, fps=float(self.fps), extra=extra, success=success)
         vars(self).update(indices=whole.indices, original_length=whole.source_length)
@@ -110,10 +123,12 @@ class Demo:
 
     @property
     def sha256(self) -> str:
-        """Hash of frames, shape and index map: what a reward depends on, and nothing else."""
+        """Hash of frames, shape, index map and states: what a reward depends on, and nothing else."""
         head = {"indices": self.indices, "original_length": self.original_length, "shape": self.frames.shape}
         digest = hashlib.sha256(json.dumps(head, sort_keys=True).encode())
         digest.update(self.frames.data)
+        if self.states is not None:
+            digest.update(repr(self.states.shape).encode() + self.states.tobytes())
         return digest.hexdigest()
 
     @property
@@ -132,7 +147,8 @@ class Demo:
         """The demo with its time warped; the map to the original is kept."""
         both = compose(self.index_map, warp)
         success = None if self.success is None else tuple(warp.apply(self.success).tolist())
-        return replace(self, frames=warp.apply(self.frames), indices=both.indices, success=success)
+        states = None if self.states is None else warp.apply(self.states)
+        return replace(self, frames=warp.apply(self.frames), indices=both.indices, success=success, states=states)
 
     @classmethod
     def from_video(
@@ -163,6 +179,8 @@ class Demo:
         manifest |= {"sha256": self.sha256, "shape": list(self.frames.shape)}
         with atomic_folder(target, replace=overwrite) as part:
             np.savez_compressed(part / FRAMES, frames=self.frames, fps=np.float64(self.fps))
+            if self.states is not None:
+                np.save(part / STATES, self.states, allow_pickle=False)
             write_mp4(part / "demo.mp4", self.frames, self.fps)
             text = json.dumps(manifest, sort_keys=True, indent=2, ensure_ascii=False, allow_nan=False)
             (part / MANIFEST).write_text(text + "\n", encoding="utf-8")
@@ -176,7 +194,8 @@ class Demo:
             raise FileNotFoundError(f"Demo {name!r} lacks its {FRAMES}; restore it or save the demo again.")
         clip = read_video(folder / FRAMES, _NO_LIMIT)
         try:
-            demo = cls(clip.frames, **{name: manifest[name] for name in _STORED})
+            stored = {name: manifest[name] for name in _STORED}
+            demo = cls(clip.frames, **stored, states=_read_states(folder / STATES))
         except KeyError as error:
             raise ValueError(f"Demo {name!r}: {MANIFEST} lacks the entry {error}; save it again.") from error
         except (TypeError, ValueError) as error:
@@ -189,7 +208,7 @@ class Demo:
         return demo
 
 
-_STORED = tuple(one.name for one in fields(Demo) if one.name != "frames")
+_STORED = tuple(one.name for one in fields(Demo) if one.name not in ("frames", "states"))
 """What the manifest holds of a demo."""
 
 
@@ -221,6 +240,17 @@ def check_target(target: Path, overwrite: bool) -> None:
     # Overwriting replaces the whole folder, so it must hold nothing but a demo.
     if target.is_symlink() or not target.is_dir() or (not is_demo(target) and any(target.iterdir())):
         raise FileExistsError(f"{str(target)!r} is not a demo folder and is not overwritten; choose another name.")
+
+
+def _read_states(path: Path) -> NDArray[np.float32] | None:
+    """States of a demo, if there are any."""
+    if not path.is_file():
+        return None
+    try:
+        with path.open("rb") as file:  # np.load leaves a file open that is no array
+            return np.asarray(np.load(file, allow_pickle=False), np.float32)
+    except (ValueError, EOFError) as error:
+        raise ValueError(f"{str(path)!r} cannot be read ({error}); save the demo again.") from None
 
 
 def _read_manifest(folder: Path) -> dict[str, Any]:

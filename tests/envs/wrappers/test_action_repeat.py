@@ -17,7 +17,7 @@ def test_rewards_are_summed_and_the_last_step_speaks(still):
     assert observation.tolist() == [2, 2]
     assert reward == 3.0
     # Step 1 of the two was successful, step 2 was not.
-    assert info == {"success": False, "other": 2}
+    assert info == {"success": False, "other": 2, "successes": [True, False]}
     assert not terminated
     assert not truncated
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from orcalign.agents.registry import AgentSettings
+from orcalign.agents.registry import TrunkSettings
 from orcalign.checks import require_count, require_number
 
 
 @dataclass(frozen=True)
-class DrQv2Settings(AgentSettings):
+class DrQv2Settings(TrunkSettings):
     """How DrQ-v2 learns.
 
     >>> DrQv2Settings(shift=-1)

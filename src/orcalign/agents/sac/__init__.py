@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from orcalign.agents.registry import AgentSettings
+from orcalign.agents.registry import AgentSettings, TrunkSettings
 from orcalign.checks import require_number
 
 
 @dataclass(frozen=True)
-class SACSettings(AgentSettings):
-    """How SAC learns.
+class EntropySettings(AgentSettings):
+    """Of an agent that is paid for the entropy of its policy.
 
     >>> SACSettings(entropy_temperature=-1.0)
     Traceback (most recent call last):
@@ -18,11 +18,21 @@ class SACSettings(AgentSettings):
     ValueError: entropy_temperature is -1.0; it must be a finite number of at least 0.
     """
 
-    agent: str = "sac"
     entropy_temperature: float | None = None
-    """Weight of the entropy. None learns it, aiming at an entropy of minus the number of actions."""
+    """Weight of the entropy. None learns it, aiming at minus the number of actions (xqc: at half of that)."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.entropy_temperature is not None:
             require_number(self.entropy_temperature, "entropy_temperature", at_least=0)
+
+
+@dataclass(frozen=True)
+class SACSettings(TrunkSettings, EntropySettings):
+    """How SAC learns.
+
+    >>> SACSettings().hidden
+    256
+    """
+
+    agent: str = "sac"

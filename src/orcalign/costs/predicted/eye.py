@@ -112,6 +112,7 @@ class Eye:
         about: Mapping[str, Any] | None = None,
         seed: int = 0,
         threads: int | None = None,
+        starts: Frames | None = None,
     ) -> Eye:
         """An eye that knows where to look, from random frames [N,H,W,3], their observations [N, D], and those right
         after resets [R, D]; it has learned nothing of the places yet.
@@ -124,8 +125,9 @@ class Eye:
             about: what to remember: task, way of drawing, camera, where the frames come from.
             seed: of the network's first weights.
             threads: of the encoder.
+            starts: frames right after resets [S,H,W,3]: what differs in them is looked at.
         """
-        scenery = Scenery.of(frames)
+        scenery = Scenery.of(frames, starts)
         values = checked(entities.read(states), len(frames))
         rest = np.median(checked(entities.read(np.atleast_2d(rests))), axis=0)
         plain = {**(about or {}), "encoder": ENCODER, "seed": seed, "frames": len(frames), "updates": 0, "still": []}
@@ -294,6 +296,11 @@ class Eye:
             return cls.from_state(plain, arrays)
         except (ValueError, KeyError, TypeError) as error:
             raise ValueError(f"{str(path)!r} holds no eye that this version reads ({error}).") from None
+
+    def with_encoder_of(self, other: Eye) -> Eye:
+        """Itself, which looks through the network that another one has ready."""
+        self._encoder, self.threads = other._encoder, other.threads
+        return self
 
     @property
     def digest(self) -> str:

@@ -20,6 +20,10 @@ MARGIN = 0.06
 """Of the side of what changes, on each side."""
 SPARES = 0.85
 """A crop whose side is a larger share of the picture's is not worth it."""
+ROOM = 2.2
+"""Sides of what differs from reset to reset that are looked at, since the hand comes there from beside and above."""
+CLOSEST = 128
+"""Pixels of a side of what is looked at, at least: the network sees no more."""
 SMALL = 64
 """Side of the background that is kept."""
 SEEN = 0.9
@@ -45,22 +49,28 @@ class Scenery:
     """[64,64] Where it is nearly always to be seen."""
 
     @classmethod
-    def of(cls, frames: Frames) -> Scenery:
-        """Of the learner's frames [N,H,W,3], drawn after many resets."""
+    def of(cls, frames: Frames, starts: Frames | None = None) -> Scenery:
+        """Of the learner's frames [N,H,W,3], drawn after many resets.
+
+        Where `starts` [R,H,W,3], drawn right after resets, differ in a part of large pictures alone, that part is
+        looked at, and what is about it: an arm moves half of a picture, and nothing else in it is to be found.
+        """
         check_frames(frames)
         some = frames[:: max(1, len(frames) // SAMPLE)]
         middle = np.median(some[:: max(1, len(some) // 100)], axis=0).astype(np.uint8)
         times = sum((_far(frame, middle) for frame in some), np.zeros(middle.shape[:2], np.int64))
         # Twice, so that one flaw of a decoder does not count.
         crop = _crop(times >= min(2, len(some)))
+        if starts is not None:
+            crop = _closer(crop, starts)
         small = resize(np.ascontiguousarray(some), SMALL)
         background = resize(middle[None], SMALL)[0]
         seen = np.mean([~_far(frame, background) for frame in small], axis=0)
         return cls((frames.shape[1], frames.shape[2]), crop, background, seen >= SEEN)
 
     def cut(self, frames: Frames) -> Frames:
-        """What is looked at of frames [T,H,W,3]; a ValueError if they have another size."""
-        self._check(frames)
+        """What is looked at of frames [T,H,W,3]; larger ones are shrunk, those of another shape are a ValueError."""
+        frames = self._fitted(frames)
         top, bottom, left, right = self.crop
         return frames[:, top:bottom, left:right]
 
@@ -71,7 +81,7 @@ class Scenery:
         Brightness and contrast may differ. At each pixel the frames that come nearest count, since the background is
         seen there in some of them. Where the background has no features, little can be told, and little is said.
         """
-        self._check(frames)
+        frames = self._fitted(frames)
         if not self.static.any():
             return 0.0
         own = self.background.astype(np.float64)
@@ -98,14 +108,18 @@ class Scenery:
             "learner with the demo's."
         )
 
-    def _check(self, frames: Frames) -> None:
+    def _fitted(self, frames: Frames) -> Frames:
+        """Frames of the eye's own size."""
         check_frames(frames)
-        H, W = self.size
-        if frames.shape[1:3] != self.size:
+        (H, W), (height, width) = self.size, frames.shape[1:3]
+        if height == width >= H == W:
+            return resize(np.ascontiguousarray(frames), H)
+        if (height, width) != self.size:
             raise ValueError(
-                f"the frames have {frames.shape[1]}x{frames.shape[2]} pixels (height x width), and this eye was made "
-                f"for {H}x{W}; give it frames of that size, or make an eye for these."
+                f"the frames have {height}x{width} pixels (height x width), and this eye was made for {H}x{W}; give it "
+                "frames of that size, or larger square ones of a square picture, or make an eye for these."
             )
+        return frames
 
     def state(self) -> tuple[dict[str, Any], dict[str, npt.NDArray[Any]]]:
         """Plain values and arrays."""
@@ -143,6 +157,23 @@ def _crop(changed: npt.NDArray[np.bool_]) -> tuple[int, int, int, int]:
     top = min(max(0, (top + bottom - side) // 2), H - side)
     left = min(max(0, (left + right - side) // 2), W - side)
     return top, top + side, left, left + side
+
+
+def _closer(crop: tuple[int, int, int, int], starts: Frames) -> tuple[int, int, int, int]:
+    """The square about what differs from reset to reset, with room about it; `crop` where that is no smaller."""
+    middle = np.median(starts, axis=0).astype(np.uint8)
+    differs = sum((_far(frame, middle) for frame in starts), np.zeros(middle.shape[:2], np.int64)) >= 2
+    if not differs.any():
+        return crop
+    ends = [np.flatnonzero(differs.any(axis)) for axis in (1, 0)]
+    side = max(CLOSEST, round(ROOM * max(int(end[-1] - end[0]) + 1 for end in ends)))
+    if side >= crop[1] - crop[0] or side >= crop[3] - crop[2]:
+        return crop
+    corner = [
+        min(max(0, (int(end[0] + end[-1]) - side) // 2), length - side)
+        for end, length in zip(ends, middle.shape[:2], strict=True)
+    ]
+    return corner[0], corner[0] + side, corner[1], corner[1] + side
 
 
 def whitening(maps: npt.NDArray[np.float32], kept: int) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.float32]]:

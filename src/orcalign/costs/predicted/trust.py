@@ -26,6 +26,8 @@ RIGHT = 3.0
 """Centimetres by which the eye may have been off, in the median of the neighbours."""
 SOME = 1 / 3
 """Share of the neighbours that must show the object moved."""
+AT_GOAL = 2.0
+"""Centimetres from its goal at which a thing usually rests once the task is done."""
 GRASP = 4.0
 """Centimetres beyond its closest approach at which the hand still holds what it carried."""
 
@@ -116,6 +118,33 @@ def with_trust(demo: DescribedDemo, believed: npt.NDArray[np.bool_]) -> Describe
         if last is not None and apart[last] < held:
             values[j, first] = values[j, hand] - (demo.values[last, hand] - demo.values[last, first])
     return replace(demo, values=values, believed=believed)
+
+
+def with_goal(demo: DescribedDemo) -> DescribedDemo:
+    """The same, with its goal drawn to where its first object ends (or its hand, where there is none): a demo ends in
+    success, up to `AT_GOAL`, and each of the two places counts by what the eye expects of it.
+
+    >>> from orcalign.costs.predicted.entities import Entities
+    >>> states = [[0.0, 10.0], [7.0, 10.0]]
+    >>> demo = DescribedDemo.known(Entities((0,), goal=(1,), unit=1.0), states, states[0])
+    >>> blurred = replace(demo, scales=np.full((2, 2), [0.1, 4.0]))
+    >>> with_goal(demo).values[0, 1].round(1), with_goal(blurred).values[0, 1].round(1)
+    (np.float64(10.0), np.float64(7.6))
+    """
+    entities = demo.entities
+    if not entities.goal or not demo.believed[-1]:
+        return demo
+    names = [part.name for part in entities.parts]
+    thing = "object 1" if entities.objects else "hand"
+    at, end = entities.at("goal"), demo.values[-1, entities.at(thing)]
+    if entities.objects and np.linalg.norm(end - demo.start[entities.at(thing)]) < STILL:
+        return demo
+    read = float(np.median(demo.scales[:, names.index("goal")])) ** 2
+    ended = float(demo.scales[-1, names.index(thing)]) ** 2 + AT_GOAL**2
+    values, start = demo.values.copy(), demo.start.copy()
+    goal = (np.median(values[:, at], axis=0) * ended + end * read) / (ended + read)
+    values[:, at], start[at] = goal, goal
+    return replace(demo, values=values, start=start)
 
 
 def _nearest(one: FloatArray, others: FloatArray, count: int) -> tuple[FloatArray, npt.NDArray[np.int64]]:

@@ -52,10 +52,22 @@ class VisionTower(nn.Module):
 
 
 def load_tower(folder: Path, family: str, size: int, pooled: bool) -> VisionTower:
-    """A tower from a folder with ``config.json`` and safetensors; a missing or unknown tensor is an error.
+    """The image tower in a folder, for one input size."""
+    hint = "check that the files belong to this encoder (DINOv2 with register tokens is an encoder of its own, -reg)"
+    model = load_part(folder, family, FAMILIES[family][0], TEXT, hint)
+    patch = model.config.patch_size
+    if size % patch:
+        near = max(patch, round(size / patch) * patch)
+        raise ValueError(f"The size is {size} pixels, but this {family} model cuts {patch}-pixel patches: use {near}.")
+    return VisionTower(model, family, size, pooled)
 
-    The library itself would only warn, fill a missing tensor with random numbers, and leave one out that it does not
-    know, such as the register tokens of a DINOv2 that has some.
+
+def load_part(folder: Path, family: str, kind: str, beside: re.Pattern[str], hint: str) -> Any:
+    """A part of a model, of the library's class `kind`, from a folder with ``config.json`` and safetensors.
+
+    A missing or unknown tensor is an error, but for those that match `beside`, which belong to other parts. The library
+    itself would only warn, fill a missing tensor with random numbers, and leave one out that it does not know, such as
+    the register tokens of a DINOv2 that has some.
     """
     import transformers
     from transformers.utils import logging as untyped_logging
@@ -65,7 +77,7 @@ def load_tower(folder: Path, family: str, size: int, pooled: bool) -> VisionTowe
     logging.set_verbosity_error()
     logging.disable_progress_bar()
     try:
-        model, report = getattr(transformers, FAMILIES[family][0]).from_pretrained(
+        model, report = getattr(transformers, kind).from_pretrained(
             folder, local_files_only=True, use_safetensors=True, output_loading_info=True
         )
     except Exception as error:  # many kinds, from a broken JSON to a shape that does not fit
@@ -82,13 +94,8 @@ def load_tower(folder: Path, family: str, size: int, pooled: bool) -> VisionTowe
             f"{folder} lacks {len(missing)} tensor(s) of a {family} model, {missing[0]} among them: "
             "check that the files belong to this encoder."
         )
-    if unknown := sorted(name for name in report["unexpected_keys"] if not TEXT.match(name)):
+    if unknown := sorted(name for name in report["unexpected_keys"] if not beside.match(name)):
         raise WeightsUnavailable(
-            f"{folder} has {len(unknown)} tensor(s) that a {family} model has not, {unknown[0]} among them: "
-            "check that the files belong to this encoder (DINOv2 with register tokens is an encoder of its own, -reg)."
+            f"{folder} has {len(unknown)} tensor(s) that a {family} model has not, {unknown[0]} among them: {hint}."
         )
-    patch = model.config.patch_size
-    if size % patch:
-        near = max(patch, round(size / patch) * patch)
-        raise ValueError(f"The size is {size} pixels, but this {family} model cuts {patch}-pixel patches: use {near}.")
-    return VisionTower(model.float(), family, size, pooled)
+    return model.float()

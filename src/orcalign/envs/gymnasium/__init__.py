@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 import importlib.util
 import inspect
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from typing import Any, final
 
@@ -66,6 +66,9 @@ class Gymnasium(Suite):
 
     name = "gymnasium"
     others = "a registered Gymnasium id, module:id where importing the module registers it, or module:function"
+    # Others draw in one size, and a video that was recorded there has it, too. Of what a world can be like at a reset
+    # nothing is known.
+    defaults: Mapping[str, Mapping[str, Any]] = {"laptop": {"collect.frame_size": None, "follow.eye_episode": 15}}
 
     @property
     def names(self) -> Iterable[str]:
@@ -127,6 +130,9 @@ def _call(spec: TaskSpec, function: Callable[..., Env], pictures: bool) -> tuple
     if not isinstance(env, gymnasium.Env):
         raise ValueError(f"{spec.env_id!r} returned a {type(env).__name__}; it must return a gymnasium.Env.")
     limit = env.spec.max_episode_steps if env.spec is not None else None
+    if limit is None and env.has_wrapper_attr("_max_episode_steps"):
+        # A TimeLimit about an environment that was made by hand: it has no spec to say so.
+        limit = env.get_wrapper_attr("_max_episode_steps")
     if limit is None or limit > spec.episode_steps:
         return gymnasium.wrappers.TimeLimit(env, spec.episode_steps), spec
     return env, replace(spec, episode_steps=limit)

@@ -19,7 +19,7 @@ class ActionRepeat(gymnasium.Wrapper[Any, Any, Any, Any]):
     """One agent step is `repeat` steps of the environment, fewer where the episode ends in between.
 
     Rewards are summed. Observation and info (with `info["success"]`) are those of the last of these steps: an
-    agent step counts as successful if it leaves the world in success.
+    agent step counts as successful if it leaves the world in success; `info["successes"]` has all of them.
 
     >>> from orcalign.envs.nav2d.env import Nav2DGrid
     >>> env = ActionRepeat(Nav2DGrid(), 2)
@@ -34,13 +34,14 @@ class ActionRepeat(gymnasium.Wrapper[Any, Any, Any, Any]):
 
     def step(self, action: Any) -> Step:
         """Hold the action until the repeat is over or the episode ends."""
-        total = 0.0
+        total, successes = 0.0, []
         for _ in range(self.repeat):
             observation, reward, terminated, truncated, info = self.env.step(action)
             total += float(reward)
+            successes.append(bool(info.get("success", False)))
             if terminated or truncated:
                 break
-        return observation, total, terminated, truncated, info
+        return observation, total, terminated, truncated, {**info, "successes": successes}
 
 
 @final

@@ -18,8 +18,7 @@ from orcalign.matching import Match, context, matcher
 from orcalign.matching.match import FloatArray
 from orcalign.report.figures import FigureSpec, Method
 from orcalign.report.plots import LONGEST, video_of_run
-from orcalign.rewards import Reward, VideoReward
-from orcalign.rewards.composed import Composed
+from orcalign.rewards import VideoReward
 from orcalign.video import VideoOptions, read_video
 
 Frames = npt.NDArray[np.uint8]
@@ -125,18 +124,10 @@ def _video_reward(run: Path, task: str) -> VideoReward:
     given = find_task(RunFolder(run).config.task).name
     if given != task:
         raise ValueError(f"'{run}' is a run on {given}, and this figure is about {task}; give runs on {task}.")
-    found = _find(run_reward(run))
+    found = run_reward(run).find(VideoReward)
     if found is None:
         raise ValueError(f"'{run}' is not rewarded by a video, so there is nothing to match; give a run that is.")
     return found
-
-
-def _find(reward: Reward) -> VideoReward | None:
-    if isinstance(reward, VideoReward):
-        return reward
-    parts = reward.parts if isinstance(reward, Composed) else ()
-    # The last stage is what the agent was trained with in the end.
-    return next((found for part in reversed(parts) if (found := _find(part)) is not None), None)
 
 
 def _seen(reward: VideoReward) -> dict[str, Any]:

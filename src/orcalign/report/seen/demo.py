@@ -15,8 +15,6 @@ from orcalign.costs.predicted.entities import Part
 from orcalign.costs.predicted.eye import Eye
 from orcalign.envs import find_suite, find_task
 from orcalign.matching.match import FloatArray
-from orcalign.rewards import Reward
-from orcalign.rewards.composed import Composed
 from orcalign.rewards.follow import FollowReward
 from orcalign.rewards.follow.own_frames import EYE
 from orcalign.training.run_folder import run_reward
@@ -99,7 +97,7 @@ def seen_by_run(folder: Path, demo: Demo | None = None) -> SeenDemo | None:
 
     What is believed of the run's own demo, the run has found out; of another the eye alone is asked.
     """
-    reward = _following(run_reward(folder))
+    reward = run_reward(folder).find(FollowReward)
     if reward is None:
         raise ValueError(f"{str(folder)!r} is a run without an eye; give one of a recipe follow, or an eye's file.")
     eye = reward.own.eye if reward.own is not None else Eye.load(folder / EYE)
@@ -109,14 +107,6 @@ def seen_by_run(folder: Path, demo: Demo | None = None) -> SeenDemo | None:
     if reward.guiding is None:
         return None
     return _seen(eye, own, reward.guiding.demo, _projection(eye.about, own))
-
-
-def _following(reward: Reward) -> FollowReward | None:
-    """The part of a reward that follows places."""
-    if isinstance(reward, FollowReward):
-        return reward
-    parts = reward.parts if isinstance(reward, Composed) else ()
-    return next((found for part in parts if (found := _following(part)) is not None), None)
 
 
 def _seen(eye: Eye, demo: Demo, told: DescribedDemo, projection: FloatArray | None) -> SeenDemo:

@@ -8,9 +8,16 @@ from typing import Any
 from orcalign.matching import MATCHERS
 from orcalign.report.explainer.document import safe
 from orcalign.report.training_run.reading import PARTS, Record, RunRecords, kept_best, number, section, spent
+from orcalign.training.episode import unreported
 from orcalign.training.follow_config import FOLLOW
 from orcalign.video import Demo
 
+PAID_FOR = {
+    "gaifo": "for transitions that a discriminator takes for the demo's",
+    "roboclip": "at the last step of an episode alone, for how much all of it is like the video",
+}
+"""Rewards of whole episodes and of discriminators, in words."""
+STATES_OF = "the states of one expert episode"
 NOTHING = "\N{EN DASH}"
 
 
@@ -52,7 +59,7 @@ def videos(demos: Sequence[Demo]) -> str:
 
 def follows_video(run: RunRecords) -> bool:
     """Whether the reward is one from a video; another one may look at anything."""
-    return bool(section(run.config, "reward").get("reward", "video") == "video") or follows_places(run)
+    return section(run.config, "reward").get("reward", "video") in ("video", "roboclip") or follows_places(run)
 
 
 def follows_places(run: RunRecords) -> bool:
@@ -90,6 +97,8 @@ def evaluation_table(run: RunRecords) -> str:
         "Reward": lambda r: _figure(r.get("reward")),
         "Progress": lambda r: _figure(r.get("progress")),
         "Coverage": lambda r: _figure(r.get("coverage")),
+        "Similarity": lambda r: _figure(r.get("similarity")),
+        "Nearness": lambda r: _figure(r.get("nearness")),
         "Kept as best": lambda r: "yes" if r.get("best") else "",
     }
     # A reward without a demo to follow says nothing of progress, a task without an expert nothing of shares.
@@ -161,9 +170,19 @@ def details(run: RunRecords, demos: Sequence[Demo], problems: Sequence[str]) -> 
     ) + f"<section><h2>How it was made</h2><dl>{rows}</dl>{config if run.config_text else ''}</section>"
 
 
+def _of_states(reward: Record) -> bool:
+    return reward.get("reward") == "gaifo" and "sees=frames" not in (reward.get("set") or ())
+
+
 def _beginning(run: RunRecords, demos: Sequence[Demo]) -> str:
     reward = section(run.config, "reward")
     blind = "success was only counted, never told to it."
+    if run.evaluations and unreported(run.evaluations[-1]):
+        blind = "the environment reports no success."
+    if reward.get("reward") in PAID_FOR:
+        source = STATES_OF if _of_states(reward) else videos(demos)
+        paid = PAID_FOR[str(reward["reward"])]
+        return f"The agent was to learn {task_name(run)} from {source}. It was rewarded {paid}; {blind}"
     if not follows_video(run):
         return f"The agent was to learn {task_name(run)}. It was rewarded by {reward['reward']}; {blind}"
     text = f"The agent was to learn {task_name(run)} from {videos(demos)}."
@@ -180,6 +199,8 @@ def _end(run: RunRecords) -> str:
         count = len(run.episodes)
         if not count:
             return "Nothing has been recorded yet."
+        if all(record.get("success", False) is None for record in run.episodes):
+            return f"It has not been evaluated yet, after {count} training episodes."
         won = sum(bool(record.get("success")) for record in run.episodes)
         return f"It has not been evaluated yet; {won} of its {count} training episodes so far ended in success."
     last = run.evaluations[-1]
@@ -187,6 +208,10 @@ def _end(run: RunRecords) -> str:
         number(last.get(name)) for name in ("episodes", "success_rate", "return", "normalised")
     )
     text = f"In its last evaluation, after {int(last['step']):,} steps,"
+    if unreported(last):
+        followed = [f"{name} {_figure(last.get(name))}" for name in ("progress", "coverage") if name in last]
+        told = f" it followed the video to {' and '.join(followed)};" if followed else ""
+        return f"{text}{told} the environment's own return was {_figure(last.get('env_return'))}."
     if rate is not None:
         text += f" {round(rate * played)} of {int(played)}" if played else f" {rate:.0%} of the"
         text += " episodes ended in success"
@@ -203,6 +228,11 @@ def _tiles(run: RunRecords) -> list[tuple[str, str, str]]:
     best = kept_best(run)
     if run.evaluations and best is not None:
         last = run.evaluations[-1]
+        if unreported(last):
+            kept = f"kept as best: step {int(best['step']):,}"
+            tiles.append(("Progress", _figure(last.get("progress")), f"along the video, last evaluation; {kept}"))
+            tiles.append(("Own return", _figure(last.get("env_return")), "the environment's; it reports no success"))
+            return [*tiles, *_effort(run)]
         name = "normalised" if number(last.get("normalised")) is not None else "return"
         said = "share of the expert's return" if name == "normalised" else "solved steps of an episode"
         kept = f"{_figure(best.get(name))} at step {int(best['step']):,}"
@@ -210,6 +240,11 @@ def _tiles(run: RunRecords) -> list[tuple[str, str, str]]:
         tiles.append(("Last evaluation", _figure(last.get(name)), note))
         anywhere = f"at the last step; at any step {_percent(last.get('any_success_rate'))}"
         tiles.append(("Success rate", _percent(last.get("success_rate")), anywhere))
+    return [*tiles, *_effort(run)]
+
+
+def _effort(run: RunRecords) -> list[tuple[str, str, str]]:
+    tiles: list[tuple[str, str, str]] = []
     planned, (_, wall) = number(run.config.get("steps")), spent(run)
     left = f"; {planned:,.0f} are planned" if planned is not None and run.steps < planned else ""
     tiles.append(("Steps", f"{run.steps:,}", f"in {len(run.episodes):,} episodes{left}"))

@@ -10,6 +10,7 @@ import numpy as np
 
 from orcalign.costs.predicted import DescribedDemo
 from orcalign.costs.predicted.relative import Relative
+from orcalign.costs.predicted.turning import Turning
 from orcalign.matching import OrcaProgressMatch, along_path, orca_progress
 from orcalign.matching.match import FloatArray
 from orcalign.rewards.follow.settings import COARSE, FollowSettings
@@ -20,7 +21,7 @@ TOO_COARSE = 0.3
 
 @final
 class Guiding:
-    """A described demo to be followed.
+    """A described demo to be followed, in a turned world if there is one.
 
     Args:
         demo: as an eye describes it.
@@ -35,9 +36,14 @@ class Guiding:
     """
 
     def __init__(
-        self, demo: DescribedDemo, settings: FollowSettings, error: float = 0.0, experts: Sequence[FloatArray] = ()
+        self,
+        demo: DescribedDemo,
+        settings: FollowSettings,
+        error: float = 0.0,
+        experts: Sequence[FloatArray] = (),
+        turning: Turning | None = None,
     ) -> None:
-        self.demo, self.relative = demo, Relative(demo)
+        self.demo, self.relative = demo, Relative(demo if turning is None else turning.demo(demo))
         self.between = self.relative.between()
         """[J, J] Centimetres between the demo's frames."""
         self._expected = float(np.hypot(demo.expected, error))

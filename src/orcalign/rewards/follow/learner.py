@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Protocol, final
 import numpy as np
 
 from orcalign.costs.predicted.entities import Entities
+from orcalign.costs.predicted.turning import Turning
 from orcalign.matching.match import FloatArray
 from orcalign.rewards.base import Array, Evidence, Frames, Need, Rollout
 
@@ -48,13 +49,14 @@ class Learner(Protocol):
 
 @final
 class ByStates:
-    """The true values, from the learner's states."""
+    """The true values, from the learner's states; of a turned world where there is one."""
 
     kind = "states"
     need = Need(frames=0, states=True)
 
-    def __init__(self, entities: Entities) -> None:
-        self._entities = entities
+    def __init__(self, entities: Entities, turning: Turning | None = None) -> None:
+        self._entities, self._turning = entities, turning
+        self._begun: FloatArray = np.zeros(entities.dim)
 
     def observe(self, rollout: Rollout) -> dict[str, Array]:
         """States [T+1, D]."""
@@ -64,23 +66,29 @@ class ByStates:
 
     def values(self, evidence: Evidence) -> FloatArray:
         """[T+1, E]"""
-        return self._entities.read(evidence["states"])
+        values = self._entities.read(evidence["states"])
+        return self._turned(values, values[0])
 
     def known(self, evidence: Evidence) -> FloatArray:
         """[E] All of it."""
-        return self._entities.read(evidence["states"][0])
+        first = self._entities.read(evidence["states"][0])
+        return self._turned(first, first)
+
+    def _turned(self, values: FloatArray, first: FloatArray) -> FloatArray:
+        return values if self._turning is None else self._turning.values(values, first)
 
     def begin(self, state: Array | None) -> FloatArray:
         """[E]"""
         if state is None:
             raise ValueError("the reward follows in state space; give the first state of the episode: reset(state).")
-        return self._entities.read(state)
+        self._begun = self._entities.read(state)
+        return self._turned(self._begun, self._begun)
 
     def read(self, frame: Frames | None, state: Array | None) -> FloatArray:
         """[E]"""
         if state is None:
             raise ValueError("the reward follows in state space; begin with reset(state), and give every state.")
-        return self._entities.read(state)
+        return self._turned(self._entities.read(state), self._begun)
 
     def first(self, begun: FloatArray, then: FloatArray) -> FloatArray:
         """[E] As it was."""

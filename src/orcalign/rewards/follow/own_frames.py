@@ -17,7 +17,7 @@ from orcalign.costs.predicted.doubts import unseen
 from orcalign.costs.predicted.eye import Eye
 from orcalign.costs.predicted.fitting import held_out, relative_error
 from orcalign.costs.predicted.relative import STILL
-from orcalign.costs.predicted.trust import believe, with_trust
+from orcalign.costs.predicted.trust import believe, with_goal, with_trust
 from orcalign.matching.match import FloatArray
 from orcalign.rewards.base import Array, Evidence, Moment, Need, Rollout, State
 
@@ -131,7 +131,7 @@ class OwnFrames:
         described = self.eye.describe(self._demo)
         looks, own_looks = (self.eye.predict(one).hidden.astype(np.float64) for one in (self._demo, own.seen))
         believed = believe(described, looks, own_looks, own.values, own.starts, guesses)
-        return with_trust(described, believed), told
+        return with_goal(with_trust(described, believed)), told
 
     def _ask(self, own: _Own) -> FloatArray:
         """[N, E] What the eye said of each frame before it had learned from it; nan where it said nothing."""
@@ -180,7 +180,9 @@ class OwnFrames:
         plain, arrays = state
         self._next, self._first = plain["next"], plain["first"]
         self._guesses, self._counts = np.array(arrays["guesses"]), np.array(arrays["counts"])
-        self.__dict__["eye"] = Eye.from_state(plain["eye"], dict(Evidence(0, arrays).under("eye/").arrays))
+        eye = Eye.from_state(plain["eye"], dict(Evidence(0, arrays).under("eye/").arrays))
+        # A collector does this before every episode, and its network takes a second to be compiled.
+        self.__dict__["eye"] = eye.with_encoder_of(self.eye)
 
 
 class _Own:

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from orcalign.costs.predicted import DescribedDemo, Entities
+from orcalign.costs.predicted.turning import Turning
 from orcalign.matching import orca
 from orcalign.matching.match import FloatArray
 from orcalign.rewards.base import Array, Evidence, Moment, Reward, Rollout, State
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from orcalign.rewards.follow.own_frames import OwnFrames
     from orcalign.video import Demo
 
+TURNED = "the policy sees and acts in a world that is turned so that the goal lies ahead of the object, as in the demo"
 NOT_BOTH = (
     "the learner is to be read from its pictures by an eye that learns from them; give an eye that has learned: "
     "posed, or a file of `orcalign predictor train`."
@@ -50,6 +52,7 @@ class FollowReward(Reward):
         pictures: makes the eye that reads the learner's pictures; left out, its states are read.
         experts: values [T+1, E] of episodes of an expert: nothing is learned from them, they tell what following can
             be paid.
+        turning: how each episode is turned, and the demo, before they are compared.
 
     >>> entities = Entities(hand=(0, 1), unit=1.0)
     >>> demo = DescribedDemo.known(entities, [[20.0, 0.0], [40.0, 0.0]], [0.0, 0.0])
@@ -71,24 +74,29 @@ class FollowReward(Reward):
         demos: tuple[Demo, ...] = (),
         pictures: Callable[[], Eye] | None = None,
         experts: Sequence[FloatArray] = (),
+        turning: Turning | None = None,
     ) -> None:
         if own is not None and pictures is not None:
             raise ValueError(NOT_BOTH)
+        if turning is not None and pictures is not None:
+            raise ValueError("a world is turned by its state at the beginning, and the learner is read from pictures.")
         self.entities, self.rest = entities, np.asarray(rest, np.float64)
         self.settings = FollowSettings() if settings is None else settings
-        self.own, self.demos = own, demos
+        self.own, self.demos, self.turning = own, demos, turning
         by_pictures = None if pictures is None else ByPictures(entities, self.rest, pictures)
-        self.learner: Learner = by_pictures or ByStates(entities)
+        self.learner: Learner = by_pictures or ByStates(entities, turning)
         self.need = self.learner.need if own is None else own.need
         self.sight = Sight(entities, self.rest, self.settings.sees)
         self.guide_dim = self.sight.dim
         self._read = described if callable(described) else None
         self._experts, self._best = tuple(experts), 0.0
+        if turning is not None:
+            self._experts = tuple(turning.values(one, one[0]) for one in experts)
         self._guiding = None if callable(described) or described is None else self._guided(described)
 
     def _guided(self, described: DescribedDemo) -> Guiding:
         error = described.error if self.learner.kind == "pictures" else 0.0
-        return Guiding(described, self.settings, error, self._experts)
+        return Guiding(described, self.settings, error, self._experts, self.turning)
 
     @property
     def guiding(self) -> Guiding | None:
@@ -99,8 +107,9 @@ class FollowReward(Reward):
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """How well the demo is known."""
-        return () if self.guiding is None else (self.guiding.note,)
+        """How the world is turned, and how well the demo is known."""
+        turned = () if self.turning is None else (TURNED,)
+        return turned if self.guiding is None else (*turned, self.guiding.note)
 
     def observe(self, rollout: Rollout) -> dict[str, Array]:
         """What tells where things are; for an eye that learns, what it sees in some frames as well."""
@@ -161,7 +170,10 @@ class FollowReward(Reward):
 
     def stream(self) -> FollowStream:
         """A step at a time, by the state alone or the frame alone."""
-        return FollowStream(self.learner, self.sight, self.guiding)
+        # One that reads states remembers how its episode began.
+        by_states = self.learner.kind == "states"
+        learner = ByStates(self.entities, self.turning) if by_states else self.learner
+        return FollowStream(learner, self.sight, self.guiding)
 
     def explain(self, evidence: Evidence) -> Explanation | None:
         """The match by costs in centimetres, and its story."""
@@ -205,6 +217,7 @@ class FollowReward(Reward):
             "rest": self.rest.tolist(),
             "own": None if self.own is None else self.own.settings.plain(),
             "learner": self.learner.kind,
+            "turning": None if self.turning is None else self.turning.plain(),
         }
 
     @classmethod
@@ -213,7 +226,8 @@ class FollowReward(Reward):
         from orcalign.costs.predicted.eye import Eye
         from orcalign.rewards.follow.own_frames import EYE, OwnFrames, OwnSettings, read_demo
 
-        own, by_pictures = description["own"], description.get("learner") == "pictures"
+        own, turned = description["own"], description.get("turning")
+        by_pictures = description.get("learner") == "pictures"
         return cls(
             Entities.from_plain(description["entities"]),
             description["rest"],
@@ -223,4 +237,5 @@ class FollowReward(Reward):
             demos=kit.demos,
             pictures=(lambda: Eye.load(kit.folder / EYE)) if by_pictures else None,
             experts=read_experts(kit.folder),
+            turning=None if turned is None else Turning.from_plain(turned),
         )

@@ -12,7 +12,7 @@ from orcalign.rewards.follow.sight import SEES
 
 LEAST_FLOOR, PER_ERROR, MOST_FLOOR = 2.0, 1.25, 4.5
 """Centimetres: the floor of an eye that is never wrong, its growth with each of error that it expects, and its highest:
-what is less certain counts less in the distance already, and a hand that hovers over a thing must not count as there."""
+what is less certain counts less in the distance already, and a hand that hovers over a thing is not there."""
 COARSE = 4.0
 """Centimetres of expected error beyond which places are hardly told apart."""
 

@@ -1,0 +1,1 @@
+"""RoboCLIP: how much a whole clip is like the demo's, paid at the last step (Sontakke et al., 2023)."""
