@@ -112,6 +112,7 @@ def _following(run: RunRecords) -> dict[str, Any]:
         series_of("each coverage", "dots", "stall", _each(run.evaluations, "coverage")),
         series_of("each progress", "dots", "accent", _each(run.evaluations, "progress")),
         series_of("progress in training (mean)", "thin", "accent", _thinned(steps, training)),
+        series_of("an expert's progress", "thin", "stall", _thinned(*_steps_of(run.episodes, "expert_progress"))),
         series_of("coverage", "dashed", "stall", _points(run.evaluations, "coverage")),
         series_of("progress", "line", "accent", _points(run.evaluations, "progress")),
     )
