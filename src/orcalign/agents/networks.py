@@ -90,7 +90,7 @@ class Actor(nn.Module):
     @staticmethod
     def finish(raw: np.ndarray, noise: np.ndarray | None) -> np.ndarray:
         """The same from what `raw` says of one state, [A]."""
-        action = np.tanh(raw)
+        action: np.ndarray = np.tanh(raw)
         return action if noise is None else np.clip(action + np.asarray(noise, np.float32), -1, 1)
 
 

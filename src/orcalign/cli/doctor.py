@@ -77,6 +77,7 @@ def warmup() -> None:
     from orcalign.agents.cpu.losses import towards, upwards
     from orcalign.agents.drqv2.losses import nearby, through_tanh
     from orcalign.agents.sac.losses import through_draw
+    from orcalign.agents.xqc.kernels import columns_back, learned_from, normalise_columns, rectify
     from orcalign.costs import FrameCosts
     from orcalign.encoders.resize import resize
     from orcalign.envs.rendering.layers import compose, shrink
@@ -110,6 +111,10 @@ def warmup() -> None:
     rectified_back(layer, layer, True, row)
     square = np.ones((2, 2), np.float32)
     through_draw(square, square, square, layer, -20.0, 2.0, 1.0, layer)
+    normalise_columns(layer, row, row, 0.1, 1e-3, row, row)
+    rectify(layer, row, row, layer)
+    columns_back(layer, layer, layer, row, row, row, row)
+    learned_from(np.ones((2, 2, 4), np.float32), layer, row, row, row, 5.0, layer)
     # The kernels above have written into what they were given.
     replay = Replay(2, (2,), np.float32, 1)
     replay.add(np.zeros((2, 2), np.float32), np.zeros((1, 1)), np.zeros(1), terminated=True)

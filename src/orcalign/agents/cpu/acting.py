@@ -31,27 +31,29 @@ class ActByHand:
 
     def __init__(self, actor: Any) -> None:
         self._finish = actor.finish
-        *self._hidden, self._last = [*layers_of(actor)]
-        self._between = [np.empty(len(bias), np.float32) for (_, bias, *_), _ in self._hidden]
+        *self._hidden, (self._last, _) = layers_of(actor)
+        self._between = [np.empty(len(layer[1]), np.float32) for layer, _ in self._hidden]
 
     def __call__(self, state: Array, noise: np.ndarray | None) -> Array:
         """[D], [A] or None → [A]."""
         for (layer, relu), y in zip(self._hidden, self._between, strict=True):
-            if len(layer) == 4:
-                layer_of_one(state, *layer, relu, y)
+            weight, bias, *norm = layer
+            if norm:
+                layer_of_one(state, weight, bias, norm[0], norm[1], relu, y)
                 if not relu:
                     np.tanh(y, out=y)
             else:
-                dense_of_one(state, *layer, y)
+                dense_of_one(state, weight, bias, y)
                 np.maximum(y, 0, out=y)
             state = y
-        raw = np.empty(len(self._last[0][1]), np.float32)
-        dense_of_one(state, *self._last[0], raw)
+        weight, bias = self._last
+        raw = np.empty(len(bias), np.float32)
+        dense_of_one(state, weight, bias, raw)
         action: Array = self._finish(raw, noise)
         return action
 
 
-def layers_of(actor: Any) -> Iterator[tuple[tuple[Array, ...], bool]]:
+def layers_of(actor: Any) -> Iterator[tuple[Any, bool]]:
     """Weight and bias of each layer, and gain and shift if it has LayerNorm; and whether a ReLU follows, not a tanh."""
     if hasattr(actor, "folded"):
         yield from ((layer, True) for layer in actor.folded())

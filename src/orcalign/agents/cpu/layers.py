@@ -19,7 +19,7 @@ from torch import Tensor, nn
 
 from orcalign.agents.cpu.acting import arrays
 from orcalign.agents.cpu.kernels import normalise, normalise_back, rectified_back
-from orcalign.agents.networks import Critic, Trunk
+from orcalign.agents.networks import Trunk
 
 ALL = slice(None)
 
@@ -31,7 +31,8 @@ class Layer:
     def __init__(self, x: Tensor, dense: Any, norm: Any, relu: bool, learned: slice = ALL, room: int = 0) -> None:
         """Of the rows those that are ``learned`` from go back."""
         weight: Tensor = dense.weight.detach()
-        self._bias, (self._gain, self._shift) = dense.bias.detach(), arrays(norm) if norm else (None, None)
+        self._bias = dense.bias.detach()
+        self._norm: Any = arrays(norm) if norm else None
         rows, outputs = len(x), len(weight)
         self.weight, self._relu = weight, relu
         self.y = torch.zeros(rows, outputs + room)
@@ -47,22 +48,23 @@ class Layer:
 
     def forward(self) -> None:
         """`y` of what is in ``x``."""
-        if self._gain is None:
+        if self._norm is None:
             torch.addmm(self._bias, *self._products[0], out=self._z).relu_()
             return
         z, scale, y = self._forward
         torch.mm(*self._products[0], out=self._z)
-        normalise(z, self._bias.numpy(), self._gain, self._shift, self._relu, scale, y)
+        gain, shift = self._norm
+        normalise(z, self._bias.numpy(), gain, shift, self._relu, scale, y)
         if not self._relu:
             self.y.tanh_()
 
     def backward(self, learn: bool) -> None:
         """Turn `d` into the gradient of the product; with ``learn`` the small parameters' gradients as well."""
         d, y, z, scale = self._backward
-        if self._gain is None:
+        if self._norm is None:
             rectified_back(d, y, learn, *self._others)
         else:
-            normalise_back(d, y, z, self._gain, self._relu, scale, learn, *self._others)
+            normalise_back(d, y, z, self._norm[0], self._relu, scale, learn, *self._others)
 
     def learn(self) -> None:
         """The gradient of the weights, after `backward`."""
@@ -164,7 +166,7 @@ class ActorByHand:
 class CriticByHand:
     """`networks.Critic`: ``states`` [B, D] and actions [B, A] → `values` [2, B], by one head each."""
 
-    def __init__(self, critic: Critic, states: Tensor) -> None:
+    def __init__(self, critic: Any, states: Tensor) -> None:
         modules: list[Any] = list(critic.heads)
         trunk: Any = critic.trunk
         inputs, batch = modules[0][0].weight.shape[1], len(states)

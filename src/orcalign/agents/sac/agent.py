@@ -42,11 +42,13 @@ class GaussianActor(nn.Module):
         mean, log_std = np.split(raw, 2)
         if noise is not None:
             mean = mean + np.exp(np.clip(log_std, *LOG_STD)) * np.asarray(noise, np.float32)
-        return np.tanh(mean)
+        action: np.ndarray = np.tanh(mean)
+        return action
 
     def sample(self, features: Tensor, generator: torch.Generator) -> tuple[Tensor, Tensor]:
         """Actions [B, A] drawn from the policy, and their log probability [B]."""
-        return sampled(*self(features), generator)
+        mean, log_std = self(features)
+        return sampled(mean, log_std, generator)
 
 
 class SAC(Agent):

@@ -15,7 +15,7 @@ from orcalign.agents.cpu.adam import AdamByHand
 from orcalign.agents.cpu.beside import beside
 from orcalign.agents.cpu.layers import ActorByHand, CriticByHand
 from orcalign.agents.cpu.losses import towards, upwards
-from orcalign.agents.sac.gaussian import LOG_STD, log_probability, split
+from orcalign.agents.sac.gaussian import LOG_STD, draw
 from orcalign.agents.sac.losses import through_draw
 
 if TYPE_CHECKING:
@@ -116,13 +116,7 @@ class Buffers:
         self._target.trunk.forward()
 
     def _draw(self, raw: Tensor, actions: Tensor) -> tuple[Tensor, Tensor]:
-        """Fill in ``actions``; their log probability [B], and how far from their means they were drawn [B, A]."""
-        mean, log_std = split(raw)
-        noise = self._noise.normal_(generator=self._agent.generator)
-        stray = log_std.exp().mul_(noise)
-        drawn = mean + stray
-        torch.tanh(drawn, out=actions)
-        return log_probability(drawn, noise, log_std), stray
+        return draw(raw, self._noise, self._agent.generator, actions)
 
     def _learn_head(self, number: int) -> None:
         self._critic.heads[number].backward(learn=True)

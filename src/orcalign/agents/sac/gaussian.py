@@ -30,3 +30,13 @@ def log_probability(drawn: Tensor, noise: Tensor, log_std: Tensor) -> Tensor:
     # log(1 - tanh(drawn)^2), in a form that does not lose everything where tanh is nearly 1.
     log_slope = 2 * (math.log(2) - drawn - functional.softplus(-2 * drawn))
     return (-0.5 * noise**2 - log_std - 0.5 * math.log(2 * math.pi) - log_slope).sum(-1)
+
+
+def draw(raw: Tensor, noise: Tensor, generator: torch.Generator, actions: Tensor) -> tuple[Tensor, Tensor]:
+    """`sampled` into ``actions``, with room for ``noise``: log probability, and how far from the mean it is [B, A]."""
+    mean, log_std = split(raw)
+    noise.normal_(generator=generator)
+    stray = log_std.exp().mul_(noise)
+    drawn = mean + stray
+    torch.tanh(drawn, out=actions)
+    return log_probability(drawn, noise, log_std), stray

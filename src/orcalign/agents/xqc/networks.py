@@ -6,6 +6,9 @@ of the same length.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from typing import Any
+
 import numpy as np
 import torch
 from torch import Tensor, nn
@@ -64,12 +67,16 @@ class Hidden(nn.Module):
         self.norms = nn.ModuleList(BatchNorm(settings.hidden) for _ in sizes[:-1])
         self.last = dense(settings.hidden, outputs)
 
+    def pairs(self) -> Iterator[tuple[Any, Any]]:
+        """Each hidden layer with its BatchNorm."""
+        return zip(self.dense, self.norms, strict=True)
+
     @torch.no_grad()
     def folded(self, front: BatchNorm) -> list[tuple[Tensor, Tensor]]:
         """Weight and bias of layers that do the same with running statistics, ``front`` before the first of them."""
         found = []
         slope, offset = front.line()
-        for layer, norm in zip(self.dense, self.norms, strict=True):
+        for layer, norm in self.pairs():
             weight, (after, more) = layer.weight, norm.line()
             found.append((after[:, None] * weight * slope, after * (weight @ offset) + more))
             slope, offset = torch.ones(len(after)), torch.zeros(len(after))
@@ -77,7 +84,7 @@ class Hidden(nn.Module):
 
     def forward(self, x: Tensor, learn: bool, rows: slice = slice(None)) -> Tensor:
         """Of all rows statistics are learned; what comes out is asked for some."""
-        for layer, norm in zip(self.dense, self.norms, strict=True):
+        for layer, norm in self.pairs():
             x = functional.relu(norm(layer(x), learn))
         out: Tensor = self.last(x[rows])
         return out
@@ -90,7 +97,7 @@ class NormalisedActor(GaussianActor):
         nn.Module.__init__(self)
         # What follows has a gain and a shift of its own.
         self.norm = BatchNorm(features, affine=False)
-        self.layers = Hidden(features, 2 * action_dim, settings)
+        self.layers: Any = Hidden(features, 2 * action_dim, settings)
 
     def forward(self, features: Tensor, learn: bool = False) -> tuple[Tensor, Tensor]:
         """[B, D] → mean [B, A], log standard deviation [B, A]."""
@@ -102,7 +109,8 @@ class NormalisedActor(GaussianActor):
 
     def sample(self, features: Tensor, generator: torch.Generator, learn: bool = False) -> tuple[Tensor, Tensor]:
         """Actions [B, A] drawn from the policy, and their log probability [B]."""
-        return sampled(*self(features, learn), generator)
+        mean, log_std = self(features, learn)
+        return sampled(mean, log_std, generator)
 
 
 class DistributionCritic(nn.Module):
