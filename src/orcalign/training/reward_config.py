@@ -85,9 +85,9 @@ class RewardConfig:
             if self.reward in IMITATORS:
                 self.own_settings()
             elif self.reward != FOLLOW and not all(self.reward.partition(":")):
-                known = (VIDEO, FOLLOW, *IMITATORS)
+                named = (VIDEO, FOLLOW, *IMITATORS)
                 raise ValueError(
-                    f"reward is {self.reward!r};{near_miss(self.reward, known)} give {', '.join(known)}, or one of "
+                    f"reward is {self.reward!r};{near_miss(self.reward, named)} give {', '.join(named)}, or one of "
                     "your own as module:Class."
                 )
             return
