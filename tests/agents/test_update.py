@@ -85,7 +85,8 @@ def test_gradients_by_hand_are_those_of_autograd(kind, changes):
         for name, value in wanted.items():
             assert got[name].item() == pytest.approx(value.item(), rel=1e-4, abs=2e-6), (number, name)
     wanted = by_autograd.state()
-    # A step of Adam has the size of the learning rate, 1e-3, and is in doubt where a gradient is as small as Adam's 1e-8:
+    # A step of Adam has the size of the learning rate, 1e-3, and is in doubt where a gradient is as small as Adam's
+    # 1e-8:
     # among a hundred atoms there are such.
     for name, tensor in ours.state().items():
         atol = 3e-4 if kind is XQCSettings else 3e-5
