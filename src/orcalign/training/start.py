@@ -153,8 +153,8 @@ def reward_parts(
     """
     reward, encoder = config.reward, config.encoder
     if reward.reward == FOLLOW:
-        part, files = prepare_to_follow(config, demos, told)
-        return [part], files
+        part, read_by = prepare_to_follow(config, demos, told)
+        return [part], read_by
     if reward.reward in IMITATORS:
         return [prepare_to_imitate(config, demos)], {}
     if reward.reward != VIDEO:

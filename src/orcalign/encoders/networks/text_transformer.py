@@ -28,7 +28,7 @@ class Block(nn.Module):
     def forward(self, x: Tensor) -> Tensor:
         """Map tokens [B,L,W] to tokens [B,L,W]."""
         y = functional.linear(self.ln_1(x), self.attn.in_proj_weight, self.attn.in_proj_bias)
-        query, key, value = (one.unflatten(2, (self.heads, -1)).transpose(1, 2) for one in y.chunk(3, dim=2))
+        query, key, value = (one.reshape(*one.shape[:2], self.heads, -1).transpose(1, 2) for one in y.chunk(3, dim=2))
         seen = functional.scaled_dot_product_attention(query, key, value, is_causal=True)
         x = x + self.attn.out_proj(seen.transpose(1, 2).flatten(2))
         y = self.mlp.get_submodule("c_fc")(self.ln_2(x))
