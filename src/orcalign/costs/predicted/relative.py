@@ -98,14 +98,14 @@ def _missing(
 
 
 @kernel
-def _lengths(missing: Any, weights: Any, out: Any) -> None:
-    """[T, J] from [T, J, R] and weights [J, R] of the squares."""
+def _lengths(missing: Any, weights: Any, slack: Any, out: Any) -> None:
+    """[T, J] from [T, J, R] and weights [J, R] of the squares, less the slack [J]."""
     for t in range(missing.shape[0]):
         for j in range(missing.shape[1]):
             total = 0.0
             for k in range(missing.shape[2]):
                 total += weights[j, k] * missing[t, j, k] ** 2
-            out[t, j] = np.sqrt(total)
+            out[t, j] = max(0.0, np.sqrt(total) - slack[j])
 
 
 @final
@@ -114,6 +114,7 @@ class Relative:
 
     Args:
         demo: what an eye says of the video.
+        slack: [J] centimetres by which one may be off a frame, at no cost.
 
     >>> from orcalign.costs.predicted import Entities
     >>> entities = Entities(hand=(0, 1), objects=((2, 3),), unit=1.0)
@@ -124,8 +125,9 @@ class Relative:
     [[0.0, 10.3], [9.0, 0.0]]
     """
 
-    def __init__(self, demo: DescribedDemo) -> None:
+    def __init__(self, demo: DescribedDemo, slack: FloatArray | None = None) -> None:
         self.demo, self.entities = demo, demo.entities
+        self._slack = np.zeros(len(demo)) if slack is None else slack
         entities, values = demo.entities, demo.values
         self._n, self._count = len(entities.hand), len(entities.objects)
         self._has_goal = bool(entities.goal)
@@ -161,7 +163,7 @@ class Relative:
         values = np.asarray(states, np.float64)
         missing = self._missing(first, values, np.broadcast_to(self._every, (len(values), len(self.demo))))
         out = np.empty(missing.shape[:2])
-        _lengths(missing, self._weights, out)
+        _lengths(missing, self._weights, self._slack, out)
         return out
 
     def missing(self, first: npt.ArrayLike, states: npt.ArrayLike, frames: npt.ArrayLike) -> FloatArray:

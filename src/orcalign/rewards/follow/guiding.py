@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import cached_property
 from typing import Any, final
 
 import numpy as np
 
 from orcalign.costs.predicted import DescribedDemo
+from orcalign.costs.predicted.bridging import bridge
 from orcalign.costs.predicted.relative import Relative
 from orcalign.costs.predicted.turning import Turning
 from orcalign.matching import OrcaProgressMatch, along_path, orca_progress
@@ -30,7 +32,7 @@ class Guiding:
         experts: values [T+1, E] of episodes of an expert, to say what these would be paid.
 
     >>> from orcalign.costs.predicted import Entities
-    >>> demo = DescribedDemo.known(Entities((0,), unit=1.0), [[10.0], [30.0]], [0.0])
+    >>> demo = DescribedDemo.known(Entities((0,), unit=1.0), [[10.0], [20.0]], [0.0])
     >>> Guiding(demo, FollowSettings()).matching["worth"].tolist()
     [0.0, 1.0]
     """
@@ -43,16 +45,18 @@ class Guiding:
         experts: Sequence[FloatArray] = (),
         turning: Turning | None = None,
     ) -> None:
-        self.demo, self.relative = demo, Relative(demo if turning is None else turning.demo(demo))
-        self.between = self.relative.between()
+        self.demo, seen = demo, Relative(demo if turning is None else turning.demo(demo))
+        self.between = seen.between()
         """[J, J] Centimetres between the demo's frames."""
+        told, slack, self.real = bridge(seen.demo, self.between)
+        self.relative = Relative(told, slack)
         self._expected = float(np.hypot(demo.expected, error))
         self.floor = settings.floor_at(self._expected)
         self.matching: dict[str, Any] = {
             "temperature": settings.temperature,
             "floor": self.floor,
             "weight": settings.weight,
-            "worth": along_path(self.between),
+            "worth": along_path(self.relative.between()),
             "last": settings.last,
         }
         self._experts = experts
@@ -88,6 +92,11 @@ class Guiding:
         )
 
     def match(self, values: FloatArray) -> tuple[FloatArray, OrcaProgressMatch]:
-        """Costs [T, J] in centimetres, and the match, of an episode's values [T+1, E]."""
+        """Costs [T, K] in centimetres, and the match, of an episode's values [T+1, E]; K frames are those of the video
+        and what lies between them."""
         cost = self.relative.costs(values[0], values[1:])
         return cost, orca_progress(cost, **self.matching)
+
+    def of_video(self, cost: FloatArray, match: OrcaProgressMatch) -> tuple[FloatArray, OrcaProgressMatch]:
+        """The same [T, J] of the video's own frames alone."""
+        return cost[:, self.real], replace(match, assignment=match.assignment[:, self.real])

@@ -179,11 +179,12 @@ class FollowReward(Reward):
         """The match by costs in centimetres, and its story."""
         if self.guiding is None:
             return None
-        cost, match = self.guiding.match(self.learner.values(evidence))
+        whole = self.guiding.match(self.learner.values(evidence))
+        cost, match = self.guiding.of_video(*whole)
         own = {name: self.guiding.matching[name] for name in ("temperature", "floor")}
         story = tell(cost, orca(cost, **own), self.guiding.between)
         explained = VideoMatch(match.reward, (match,), (cost,), (cost,), None)
-        return Explanation(explained, story, frontier(match.assignment))
+        return Explanation(explained, story, np.searchsorted(self.guiding.real, frontier(whole[1].assignment)))
 
     def state(self) -> State:
         """The described demo, so that nobody needs an eye to pay or to act; and the eye, if it learns."""

@@ -25,7 +25,7 @@ class FollowStream:
 
     def __init__(self, learner: Learner, sight: Sight, guiding: Guiding | None) -> None:
         self._learner, self._sight, self._guiding = learner, sight, guiding
-        self._tracker = None if guiding is None else OrcaProgressTracker(len(guiding.demo), **guiding.matching)
+        self._tracker = None if guiding is None else OrcaProgressTracker(len(guiding.relative.demo), **guiding.matching)
         self._first: FloatArray | None = None
         self._steps = 0
 
