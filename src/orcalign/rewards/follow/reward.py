@@ -173,7 +173,7 @@ class FollowReward(Reward):
         """A step at a time, by the state alone or the frame alone."""
         # One that reads states remembers how its episode began.
         by_states = self.learner.kind == "states"
-        learner = ByStates(self.entities, self.turning) if by_states else self.learner
+        learner: Learner = ByStates(self.entities, self.turning) if by_states else self.learner
         return FollowStream(learner, self.sight, self.guiding)
 
     def explain(self, evidence: Evidence) -> Explanation | None:
