@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 # Headless drawing for simulators, a browser for the tests of the report page.
 DEBIAN := chromium chromium-driver libosmesa6 libegl1 libgl1-mesa-dri
 
-.PHONY: help setup demo test test-slow lint bench reproduce-quick reproduce docs clean
+.PHONY: help setup demo demo-humanoid test test-slow lint bench reproduce-quick reproduce docs clean
 
 help: ## Show this help
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 17
@@ -40,6 +40,14 @@ demo: $(VENV)/.ready debian ## From one video to a policy, ending in a page to o
 	@if [ -f runs/demo/door-close/config.yaml ]; then $(BIN)/orcalign train --resume runs/demo/door-close; \
 	else $(BIN)/orcalign train --task door-close --recipe orca_progress --steps 6000 --eval-every 2000 --out runs/demo/door-close; fi
 
+demo-humanoid: $(VENV)/.ready debian ## A humanoid raises its left arm: rollouts, joint predictor, training, page
+	$(BIN)/orcalign predictor data humanoid-arm-up-left --out runs/demo-humanoid/rollouts --frames 9038
+	@if [ ! -f runs/demo-humanoid/rollouts/joints.safetensors ]; then $(BIN)/orcalign predictor train runs/demo-humanoid/rollouts; fi
+	@if [ -f runs/demo-humanoid/run/config.yaml ]; then $(BIN)/orcalign train --resume runs/demo-humanoid/run; \
+	else $(BIN)/orcalign train --task humanoid-arm-up-left --steps 20000 --out runs/demo-humanoid/run \
+		--predictor runs/demo-humanoid/rollouts/joints.safetensors; fi
+	$(BIN)/orcalign report runs/demo-humanoid/run
+
 lint: $(VENV)/.ready ## ruff and the type checker
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
@@ -57,6 +65,7 @@ bench: $(VENV)/.ready ## Measure, and store what was measured in benchmarks/resu
 	$(BIN)/python -m benchmarks.training
 	$(BIN)/python -m benchmarks.sweep --ray
 	$(BIN)/python -m benchmarks.latency
+	$(BIN)/python -m benchmarks.joints
 	$(BIN)/python -m benchmarks.rendering --sheet docs/images/render-comparison.png
 
 reproduce-quick: $(VENV)/.ready ## Three tasks and four recipes of Table 1, ending in a page to open; goes on where it was stopped

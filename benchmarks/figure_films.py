@@ -235,6 +235,6 @@ def draw_for_docs(name: str) -> None:
 
 
 if __name__ == "__main__":
-    for name in sys.argv[1:] or FIGURES:
+    for name in sys.argv[1:] or [name for name, spec in FIGURES.items() if not spec.draws]:
         make_films(find_figure(name))
         draw_for_docs(name)

@@ -167,8 +167,8 @@ def test_what_cannot_be_made_is_refused(name, shape, action_dim, seed, device, w
 def test_torch_waits_until_an_agent_is_made():
     """Settings are for command lines, and kernels may be compiled ahead where there is no torch."""
     code = (
-        "import sys, orcalign.agents, orcalign.agents.cpu.kernels, orcalign.agents.drqv2.losses; "
-        "orcalign.agents.SACSettings(); "
+        "import sys, orcalign.agents, orcalign.agents.cpu.losses, orcalign.agents.drqv2.losses, "
+        "orcalign.agents.sac.losses; orcalign.agents.SACSettings(); orcalign.agents.XQCSettings(); "
         "print([m for m in ('torch', 'gymnasium', 'av') if m in sys.modules])"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

@@ -129,27 +129,37 @@ def test_a_policy_acts_as_the_agents_actor_does(case):
     np.testing.assert_array_equal(again.act(observations[0]), policy.act(observations[0]))
 
 
-@pytest.mark.parametrize(("changes", "by_hand"), [({}, True), ({"trunk": 0}, False), ({"layer_norm": False}, False)])
-def test_a_state_is_answered_without_torch_where_that_can_be(changes, by_hand, monkeypatch):
-    """The same actions, and new weights count at once; whoever lacks trunk or LayerNorm is asked through torch."""
-    settings = DrQv2Settings(**{"hidden": 24, "layer_norm": True, **changes})
+@pytest.mark.parametrize(
+    "settings",
+    [
+        *(
+            DrQv2Settings(hidden=24, layer_norm=norm, trunk=trunk)
+            for norm, trunk in ((True, 50), (True, 0), (False, 50))
+        ),
+        SACSettings(hidden=24, layer_norm=True),
+        SACSettings(hidden=24, trunk=0),
+        XQCSettings(hidden=24, layers=3),
+    ],
+    ids=str,
+)
+def test_a_state_is_answered_without_torch(settings, monkeypatch):
+    """The same actions, and new weights count at once."""
     policy = make_policy(settings, (5,), 2)
     rng = np.random.default_rng(0)
     for seed in range(2):
         agent = make_agent(settings, (5,), 2, seed)
-        for parameter in agent.actor.parameters():
-            parameter.data += 0.3 * torch.randn(parameter.shape, generator=torch.Generator().manual_seed(seed))
+        chance = torch.Generator().manual_seed(seed)
+        for tensor in (*agent.actor.parameters(), *agent.actor.buffers()):
+            tensor.data += 0.3 * torch.rand(tensor.shape, generator=chance)
         policy.load(agent.policy_weights())
         for state, noise in zip(3 * rng.standard_normal((9, 5)), rng.standard_normal((9, 2)), strict=True):
-            with torch.no_grad():
-                wanted = agent.actor.act(torch.tensor(state[None], dtype=torch.float32), torch.tensor(noise))
-            np.testing.assert_allclose(policy.act(state, noise), wanted[0].numpy(), atol=1e-5)
+            for one in (None, noise.astype(np.float32)):
+                with torch.no_grad():
+                    given = None if one is None else torch.tensor(one)
+                    wanted = agent.actor.act(torch.tensor(state[None], dtype=torch.float32), given)
+                np.testing.assert_allclose(policy.act(state, one), wanted[0].numpy(), atol=2e-5)
     monkeypatch.setattr(torch, "tensor", None)
-    if by_hand:
-        policy.act(np.zeros(5))
-    else:
-        with pytest.raises(TypeError):
-            policy.act(np.zeros(5))
+    policy.act(np.zeros(5))
 
 
 def test_noise_is_added_by_drqv2_and_scaled_by_sac():

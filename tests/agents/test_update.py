@@ -14,9 +14,11 @@ from agents.plain_xqc import plain_xqc
 from orcalign.agents import DrQv2Settings, SACSettings, XQCSettings, find_settings, make_agent
 from orcalign.agents.cpu import beside
 from orcalign.agents.cpu.beside import Beside
-from orcalign.agents.drqv2 import by_hand
+from orcalign.agents.drqv2 import by_hand as drqv2_by_hand
 from orcalign.agents.networks import dense, initialise
 from orcalign.agents.parameters import Adam
+from orcalign.agents.sac import by_hand as sac_by_hand
+from orcalign.agents.xqc import by_hand as xqc_by_hand
 
 PLAIN = {"drqv2": plain_drqv2, "sac": plain_sac, "xqc": plain_xqc}
 AGENTS = tuple(PLAIN)
@@ -56,24 +58,48 @@ def test_updates_agree_with_the_plain_version(agent, changes):
             torch.testing.assert_close(tensor.double(), known.detach(), rtol=1e-3, atol=3e-5, msg=name)
 
 
-@pytest.mark.parametrize("changes", [{}, {"action_penalty": 0.5}], ids=str)
-def test_gradients_by_hand_are_those_of_autograd(changes):
-    settings = DrQv2Settings(hidden=24, trunk=10, layer_norm=True, learning_rate=1e-3, **changes)
+BODIES = ({"trunk": 10, "layer_norm": True}, {"trunk": 0}, {"trunk": 10})
+
+
+@pytest.mark.parametrize(
+    ("kind", "changes"),
+    [
+        *itertools.product((DrQv2Settings, SACSettings), BODIES),
+        (DrQv2Settings, {"action_penalty": 0.5, **BODIES[0]}),
+        (SACSettings, {"entropy_temperature": 0.2}),
+        (XQCSettings, {}),
+        (XQCSettings, {"layers": 3, "target_smoothing": 0.3}),
+        (XQCSettings, {"layers": 1, "actor_every": 1, "entropy_temperature": 0.2}),
+    ],
+    ids=str,
+)
+def test_gradients_by_hand_are_those_of_autograd(kind, changes):
+    settings = kind(hidden=24, learning_rate=1e-3, **changes)
     ours, by_autograd = (make_agent(settings, (5,), 2, seed=3) for _ in range(2))
     by_autograd._by_hand.can = lambda batch: False
-    for number, size in enumerate((16, 16, 5, 16, 1)):
+    for number, size in enumerate((16, 16, 5, 16, 2)):
         batch, update_actor = random_batch(number, size=size), number != 1
         assert ours._by_hand.can(batch.to("cpu"))
         got, wanted = (agent.update(batch, update_actor) for agent in (ours, by_autograd))
         assert got.keys() == wanted.keys()
         for name, value in wanted.items():
-            assert got[name].item() == pytest.approx(value.item(), rel=1e-4), (number, name)
+            assert got[name].item() == pytest.approx(value.item(), rel=1e-4, abs=2e-6), (number, name)
     wanted = by_autograd.state()
+    # A step of Adam has the size of the learning rate, 1e-3, and is in doubt where a gradient is as small as Adam's
+    # 1e-8:
+    # among a hundred atoms there are such.
     for name, tensor in ours.state().items():
-        torch.testing.assert_close(tensor, wanted[name], rtol=1e-3, atol=3e-5, msg=name)
+        atol = 3e-4 if kind is XQCSettings else 3e-5
+        torch.testing.assert_close(tensor, wanted[name], rtol=1e-3, atol=atol, msg=name)
 
 
-def test_a_second_thread_changes_no_bit(monkeypatch):
+@pytest.mark.parametrize(
+    ("module", "settings"),
+    [(drqv2_by_hand, DrQv2Settings(hidden=64, trunk=10, layer_norm=True, action_penalty=0.1)),
+     (sac_by_hand, SACSettings(hidden=64, trunk=10, layer_norm=True)), (sac_by_hand, SACSettings(hidden=64, trunk=0)),
+     (xqc_by_hand, XQCSettings(hidden=64))],
+)  # fmt: skip
+def test_a_second_thread_changes_no_bit(monkeypatch, module, settings):
     """Whether it takes its half in time, never gets to it, or is not there."""
     taken = []
 
@@ -87,8 +113,8 @@ def test_a_second_thread_changes_no_bit(monkeypatch):
             pass
 
     def trained(both):
-        monkeypatch.setattr(by_hand, "beside", both)
-        agent = make_agent(DrQv2Settings(hidden=64, trunk=10, layer_norm=True, action_penalty=0.1), (5,), 2, seed=3)
+        monkeypatch.setattr(module, "beside", both)
+        agent = make_agent(settings, (5,), 2, seed=3)
         for number in range(8):
             agent.update(random_batch(number, size=32), number != 5)
         return agent.state()
@@ -123,20 +149,20 @@ def test_torch_that_shares_out_its_products_is_left_alone(monkeypatch):
     beside.beside(lambda: None, lambda: None)
 
 
-@pytest.mark.parametrize(
-    ("settings", "shape"),
-    [(DrQv2Settings(hidden=8), (5,)), (DrQv2Settings(hidden=8, layer_norm=True, trunk=0), (5,)),
-     (DrQv2Settings(hidden=8, layer_norm=True), (3, 84, 84))],
-)  # fmt: skip
-def test_what_is_not_written_out_is_left_to_autograd(settings, shape):
-    agent = make_agent(settings, shape, 2, seed=0)
-    batch = random_batch(0, shape, size=4)
+def test_what_is_not_written_out_is_left_to_autograd():
+    agent = make_agent(DrQv2Settings(hidden=8), (3, 84, 84), 2, seed=0)
+    batch = random_batch(0, (3, 84, 84), size=4)
     assert not agent._by_hand.can(batch.to("cpu"))
     agent.update(batch)
 
 
-def test_no_number_stays_no_number():
-    agent = make_agent(DrQv2Settings(hidden=8, layer_norm=True), (5,), 2, seed=0)
+@pytest.mark.parametrize(
+    ("kind", "changes"),
+    [*itertools.product((DrQv2Settings, SACSettings), ({"layer_norm": True}, {})), (XQCSettings, {})],
+    ids=str,
+)
+def test_no_number_stays_no_number(kind, changes):
+    agent = make_agent(kind(hidden=8, **changes), (5,), 2, seed=0)
     batch = random_batch(0)
     batch.observations[3, 2] = np.nan
     metrics = agent.update(batch)

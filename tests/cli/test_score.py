@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from orcalign.cli import main
+from orcalign.encoders.packages import PACKAGES
 from orcalign.matching import MATCHERS
 from orcalign.video import read_video, write_mp4
 
@@ -235,3 +236,43 @@ def test_a_demo_in_which_nothing_moves_is_refused_with_the_linters_words(videos,
     told = capsys.readouterr().err
     assert "still.mp4) has none: error static (frames 0-11): Nothing moves in the whole demo." in told
     assert "Traceback" not in told
+
+
+class TestWholeClips:
+    """--recipe roboclip: one number a clip, by the real network at a small size."""
+
+    pytestmark = pytest.mark.skipif(PACKAGES["i3d"].place() is None, reason="run `orcalign weights get i3d`")
+
+    def test_one_number_and_one_bar_for_each_attempt(self, videos, tmp_path, capsys):
+        out, page = tmp_path / "scores.json", tmp_path / "page.html"
+        attempts = [videos / f"{name}.mp4" for name in ("good", "stalls", "demo")]
+        given = ("--recipe", "roboclip", "--size", 64, "--json", out, "--report", page)
+        run("score", videos / "demo.mp4", *attempts, *given)
+        shown = capsys.readouterr().out
+        assert "I3D (Kinetics-400) in the place of S3D (HowTo100M)" in shown
+        data = json.loads(out.read_text())
+        good, stalls, same = (row["similarity"] for row in data["rollouts"])
+        assert same == pytest.approx(1.0)
+        assert good > stalls
+        assert f"{good:.3f}" in shown
+        assert data["settings"]["substitute"]
+        text = page.read_text()
+        assert text.count('class="one-bar"') == 3
+        assert "in the place of S3D" in text
+
+    @pytest.mark.parametrize(
+        ("words", "said"),
+        [
+            (("--recipe", "robocop"), "recipe is 'robocop'; did you mean 'roboclip'"),
+            (("--recipe", "roboclip", "--encoder", "i4d"), "did you mean 'i3d'"),
+            (("--recipe", "roboclip", "--encoder", "s3d"), "give the public HowTo100M file"),
+        ],
+    )
+    def test_bad_words_end_in_one_line(self, videos, words, said, capsys, tmp_path):
+        with pytest.raises(SystemExit) as ended:
+            run("score", videos / "demo.mp4", videos / "good.mp4", *words, "--json", tmp_path / "a.json")
+        assert ended.value.code == 2
+        error = capsys.readouterr().err
+        assert said in error
+        assert len(error.strip().splitlines()) == 1
+        assert not (tmp_path / "a.json").exists()

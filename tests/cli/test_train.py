@@ -15,6 +15,7 @@ from cli.small_commands import TINY, last_words, refused, train, two_stages
 from training.small_runs import assert_same
 
 import orcalign
+from orcalign.agents import AGENTS
 from orcalign.cli import main
 from orcalign.envs import make_demo
 from orcalign.training import PRESETS, RECIPES, RunFolder
@@ -214,8 +215,9 @@ def test_ctrl_c_saves_and_says_how_to_go_on(tmp_path, capsys):
     assert_same(whole, RunFolder(tmp_path / "run"))
 
 
-def test_sac(tmp_path):
-    run = train(tmp_path / "run", "--task", "nav2d", "--agent", "sac", steps=120)
+@pytest.mark.parametrize("agent", ["sac", "xqc"])
+def test_another_agent(tmp_path, agent):
+    run = train(tmp_path / "run", "--task", "nav2d", "--agent", agent, steps=120)
     *_, last = run.records("episode")
     assert last["updates"] == 30
     assert np.isfinite([value for value in last.values() if isinstance(value, float)]).all()
@@ -278,7 +280,7 @@ def test_the_first_page_of_help_is_what_people_need(capsys):
 
 def test_the_whole_help_has_every_option(capsys):
     # An agent has options of its own.
-    text = help_of(capsys, "train", "--help-all") + help_of(capsys, "train", "--agent", "sac", "--help-all")
+    text = "".join(help_of(capsys, "train", "--agent", agent, "--help-all") for agent in AGENTS)
     own = ("preset", "recipe", "config", "out", "resume", "workers", "device", "print-config")
     for option in (*own, *(name.rpartition(".")[2].replace("_", "-") for name in field_types())):
         assert f"--{option} " in text or f"--{option}, --no-{option}" in text, option

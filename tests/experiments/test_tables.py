@@ -17,6 +17,7 @@ from orcalign.experiments.results_file import load_results, save_results
 from orcalign.experiments.study import Study, find_study
 from orcalign.experiments.table_formats import FORMATS
 from orcalign.experiments.tables import AVERAGE, make_table
+from orcalign.report.study import study_page
 from orcalign.report.study_plots import KINDS, curves, plot_study
 
 PLAN = plan_study(
@@ -207,3 +208,40 @@ def test_an_average_with_holes_has_no_error(whole):
     shutil.rmtree(CellFolder(whole, cell.key).path)
     entry = make_table(read_results(PLAN, whole)).entries[AVERAGE, cell.values["recipe"]]
     assert (entry.error, entry.missing) == (None, 1)
+
+
+class TestSubstitutes:
+    """What stands in for the paper's network is marked wherever its numbers are."""
+
+    PLAN = plan_study(find_study("aligned"), seeds=1, only={"task": ["door-close"], "recipe": ["ot", "roboclip"]})
+    WORDS = "I3D (Kinetics-400) in the place of S3D (HowTo100M)"
+
+    @pytest.fixture
+    def swept(self, tmp_path):
+        for cell in self.PLAN.cells:
+            write(tmp_path, cell, [3] * 10)
+        return read_results(self.PLAN, tmp_path)
+
+    @pytest.mark.parametrize("form", FORMATS)
+    def test_in_every_format(self, swept, form):
+        text = FORMATS[form](make_table(swept))
+        assert self.WORDS in text
+        if form == "csv":
+            rows = {row["column"]: row for row in csv.DictReader(io.StringIO(text))}
+            assert (rows["roboclip"]["substitute"], rows["ot"]["substitute"]) == (self.WORDS, "")
+            assert rows["roboclip"]["paper_mean"] == "0.47" if rows["roboclip"]["row"] == "door-close" else True
+        else:
+            assert (r"RoboCLIP $\dagger$" if form == "latex" else "RoboCLIP †") in text
+
+    def test_in_files_of_results_and_on_pages(self, swept, tmp_path):
+        save_results(swept, tmp_path / "kept.json")
+        assert load_results(tmp_path / "kept.json").substitutes == {"roboclip": self.WORDS}
+        page = study_page(swept, tmp_path / "page.html")
+        assert self.WORDS in page
+        assert "RoboCLIP †" in page
+
+    def test_tables_without_any_are_as_they_were(self, whole):
+        table = make_table(read_results(PLAN, whole))
+        assert not table.substitutes
+        assert "substitute" not in FORMATS["csv"](table)
+        assert "†" not in FORMATS["md"](table)

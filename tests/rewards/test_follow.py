@@ -266,7 +266,8 @@ def test_the_learners_error_widens_the_floor():
         FollowReward(PUSH, known.start, described=known, pictures=pictures).numbers()["floor"]
         for pictures in (None, lambda: None)
     ]
-    assert floors == pytest.approx([2 + 1.5 * 0.02**0.5, 2 + 1.5 * 1.02**0.5])
+    assert floors == pytest.approx([FollowSettings().floor_at(error) for error in (0.02**0.5, 1.02**0.5)])
+    assert floors[1] > floors[0] + 1
 
 
 def test_it_says_what_an_expert_would_be_paid_and_when_that_is_too_little():

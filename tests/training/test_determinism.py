@@ -45,7 +45,7 @@ def test_the_episode_is_played_with_the_weights_that_the_schedule_says():
     assert played == {k: max(0, k - 1) for k in range(10)}
 
 
-@pytest.mark.parametrize(("agent", "spread"), [("drqv2", 0.25), ("sac", 1.0)])
+@pytest.mark.parametrize(("agent", "spread"), [("drqv2", 0.25), ("sac", 1.0), ("xqc", 1.0)])
 def test_a_policy_with_a_spread_of_its_own_is_given_noise_of_variance_1(agent, spread):
     """Others are given the schedule's, here halfway from 0.4 to 0.1."""
     from orcalign.agents import find_settings

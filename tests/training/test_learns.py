@@ -43,11 +43,13 @@ def test_orca_teaches_the_order_of_the_video(tmp_path):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", [1, 2, 3, 4])
-def test_progress_teaches_it_on_every_seed(tmp_path, seed):
+@pytest.mark.parametrize(("agent", "seed"), [*(("drqv2", seed) for seed in (1, 2, 3, 4)), ("xqc", 1), ("xqc", 2)])
+def test_progress_teaches_it_on_every_seed(tmp_path, agent, seed):
     """With reward and agent of the recipe as it ships; hidden units, noise and learning rate are this small world's."""
-    config, shipped = learning_config(seed, "orca_progress"), config_of("nav2d-order").agent
-    config = replace(config, agent=replace(config.agent, gamma=shipped.gamma, n_step=5))
+    config = learning_config(seed, "orca_progress")
+    shipped = config_of("nav2d-order", settings={"agent.agent": agent}).agent
+    own = {"hidden": 64, "batch": 128, "learning_rate": 5e-4, "n_step": 5}
+    config = replace(config, agent=replace(shipped, **own))
     before, after = success_before_and_after(tmp_path / "run", config)
     assert before == 0
     assert after >= 0.9

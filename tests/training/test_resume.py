@@ -9,11 +9,13 @@ import subprocess
 import sys
 import time
 import warnings
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from training.small_runs import assert_same, resume_to_end, run_to_end, small_config
 
+from orcalign.agents import DrQv2Settings, SACSettings, XQCSettings
 from orcalign.training import RunFolder, Training, start_run
 from orcalign.training.checkpoint import CheckpointWarning
 
@@ -122,10 +124,12 @@ def test_stopped_on_request(uninterrupted, tmp_path):
     assert_same(uninterrupted, resume_to_end(run.path))
 
 
-@pytest.mark.parametrize("stopped_at", [3, 9])
-def test_a_second_stage_with_an_empty_replay_is_the_same_after_a_restart(tmp_path, stopped_at):
+@pytest.mark.parametrize(
+    ("agent", "stopped_at"), [(DrQv2Settings, 3), (DrQv2Settings, 9), (SACSettings, 9), (XQCSettings, 9)]
+)
+def test_a_second_stage_with_an_empty_replay_is_the_same_after_a_restart(tmp_path, agent, stopped_at):
     """The networks go on, replay and optimisers begin anew; stopped before the switch and after it."""
-    config = small_config(keep_replay=False)
+    config = replace(small_config(keep_replay=False), agent=agent(hidden=16, batch=16))
     whole = run_to_end(tmp_path / "whole", config)
     run = start_run(config, tmp_path / "stopped")
     training = Training(run, 0, "cpu")
@@ -134,6 +138,28 @@ def test_a_second_stage_with_an_empty_replay_is_the_same_after_a_restart(tmp_pat
     training.close()
     assert training.reward.stage == (stopped_at > 7)
     assert_same(whole, resume_to_end(run.path))
+
+
+def test_the_scale_of_rewards_follows_them_when_they_change(tmp_path):
+    """Temperature and scale change on the way; what is kept at the end is what was paid anew."""
+    config = replace(small_config(), agent=XQCSettings(hidden=16, batch=16))
+    run = start_run(config, tmp_path / "run")
+    training = Training(run, 0, "cpu")
+    scales = []
+
+    def stop():
+        learner = training.learner
+        deviation, most = learner.replay.running_returns(config.agent.gamma)
+        scales.append(learner.agent.reward_scale.item())
+        assert scales[-1] == pytest.approx(max(deviation, most / 5))
+        return len(scales) > 18
+
+    assert not training.go(stop)
+    training.close()
+    assert len(set(scales)) > 5
+    again = Training(run, 0, "cpu")
+    again.close()
+    assert again.learner.agent.reward_scale.item() == scales[-1]
 
 
 @pytest.mark.parametrize("damage", ["weights", "state", "empty", "missing"])

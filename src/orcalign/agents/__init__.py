@@ -1,4 +1,4 @@
-"""Agents: replay, DrQ-v2, SAC. They know no video and no environment; rewards arrive with the data.
+"""Agents: replay, DrQ-v2, SAC, XQC. They know no video and no environment; rewards arrive with the data.
 
 Torch is imported when an agent or a policy is made.
 """

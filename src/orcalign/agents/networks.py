@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
+import numpy as np
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
@@ -85,6 +86,12 @@ class Actor(nn.Module):
         """The policy's action plus ``noise`` [B, A], kept within -1 to 1."""
         actions: Tensor = self(features)
         return actions if noise is None else (actions + noise).clamp(-1, 1)
+
+    @staticmethod
+    def finish(raw: np.ndarray, noise: np.ndarray | None) -> np.ndarray:
+        """The same from what `raw` says of one state, [A]."""
+        action: np.ndarray = np.tanh(raw)
+        return action if noise is None else np.clip(action + np.asarray(noise, np.float32), -1, 1)
 
 
 class Critic(nn.Module):

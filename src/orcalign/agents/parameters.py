@@ -94,7 +94,7 @@ class Adam:
 
     def step(self, loss: Tensor) -> None:
         """Change the parameters so that ``loss`` falls. No other parameter's gradient is computed or kept."""
-        self._apply(torch.autograd.grad(loss, self._parameters))
+        self.apply(torch.autograd.grad(loss, self._parameters))
 
     @property
     def steps(self) -> int:
@@ -112,7 +112,8 @@ class Adam:
         return self._learning_rate / (1 - 0.9**steps), math.sqrt(1 - 0.999**steps)
 
     @torch.no_grad()
-    def _apply(self, gradients: tuple[Tensor, ...] | list[Tensor]) -> None:
+    def apply(self, gradients: tuple[Tensor, ...] | list[Tensor]) -> None:
+        """Change the parameters against these gradients."""
         self._steps += 1
         torch._fused_adam_(
             self._parameters,

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from orcalign.agents.cpu.acting import act_by_hand
+from orcalign.agents.cpu.acting import ActByHand, act_by_hand
 from orcalign.agents.networks import make_encoder
 from orcalign.agents.parameters import load_weights
 from orcalign.agents.registry import AgentSettings, find_agent
@@ -25,12 +25,13 @@ class Policy:
         self._encoder, features = make_encoder(observation_shape)
         self._actor = pkgutil.resolve_name(find_agent(settings.agent).actor)(features, action_dim, settings)
         self._networks = {"encoder": self._encoder.to(device), "actor": self._actor.to(device)}
-        self._by_hand = act_by_hand(self._actor, observation_shape, device)
+        self._by_hand: ActByHand | None = None
         self._loaded = False
 
     def load(self, weights: Mapping[str, Any]) -> None:
         """Take the weights of `Agent.policy_weights`, or those in a whole `Agent.state`."""
         load_weights(self._networks, weights)
+        self._by_hand = act_by_hand(self._actor, self.observation_shape, self.device)
         self._loaded = True
 
     @torch.inference_mode()
@@ -38,7 +39,7 @@ class Policy:
         """Action float32 [A] in -1 to 1 for one observation, without noise the policy's best.
 
         ``noise`` [A] explores: drqv2 adds it to the action, so give it with the standard deviation that you want;
-        sac multiplies it by its own standard deviation, so give it with variance 1.
+        sac and xqc multiply it by their own standard deviation, so give it with variance 1.
         """
         if not self._loaded:
             raise ValueError("The policy has no weights yet; load those of an agent first.")

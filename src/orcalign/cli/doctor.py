@@ -73,8 +73,11 @@ def warmup() -> None:
     import numpy as np
 
     from orcalign.agents import Replay
-    from orcalign.agents.cpu.kernels import adam, layer_of_one, normalise, normalise_back
-    from orcalign.agents.drqv2.losses import nearby, through_tanh, towards, upwards
+    from orcalign.agents.cpu.kernels import adam, layer_of_one, normalise, normalise_back, rectified_back
+    from orcalign.agents.cpu.losses import towards, upwards
+    from orcalign.agents.drqv2.losses import nearby, through_tanh
+    from orcalign.agents.sac.losses import through_draw
+    from orcalign.agents.xqc.kernels import columns_back, learned_from, normalise_columns, rectify
     from orcalign.costs import FrameCosts
     from orcalign.encoders.resize import resize
     from orcalign.envs.rendering.layers import compose, shrink
@@ -105,6 +108,13 @@ def warmup() -> None:
     towards(layer, row, row, layer, layer)
     upwards(layer, layer)
     through_tanh(layer, layer, layer, 0.01, layer)
+    rectified_back(layer, layer, True, row)
+    square = np.ones((2, 2), np.float32)
+    through_draw(square, square, square, layer, -20.0, 2.0, 1.0, layer)
+    normalise_columns(layer, row, row, 0.1, 1e-3, row, row)
+    rectify(layer, row, row, layer)
+    columns_back(layer, layer, layer, row, row, row, row)
+    learned_from(np.ones((2, 2, 4), np.float32), layer, row, row, row, 5.0, layer)
     # The kernels above have written into what they were given.
     replay = Replay(2, (2,), np.float32, 1)
     replay.add(np.zeros((2, 2), np.float32), np.zeros((1, 1)), np.zeros(1), terminated=True)

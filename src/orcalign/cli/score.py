@@ -21,6 +21,7 @@ def score(
     rollouts: Annotated[tuple[Path, ...], tyro.conf.Positional, tyro.conf.arg(metavar="ROLLOUT ...")],
     /,
     matcher: str = "orca",
+    recipe: str | None = None,
     json_file: Annotated[Path | None, tyro.conf.arg(name="json")] = None,
     report: Path | None = None,
     distance: str = "cosine",
@@ -41,6 +42,8 @@ def score(
         demo: A video, a folder of images, or a saved demo.
         rollouts: The attempts: one or several videos.
         matcher: One or several of `orcalign matchers`, with commas between.
+        recipe: roboclip, in the place of matchers: one number for a whole clip. --encoder is then i3d (the default),
+            s3d with --weights, or a video model of transformers as org/name or ./folder.
         json_file: Write every per-frame number to this file.
         report: Write a page to this file (.html) that shows both videos, the reward and where it comes from.
         distance: cosine or euclidean.
@@ -49,12 +52,17 @@ def score(
         temperature: Of the matchers that have one (orca, orca_progress, ...); lower is stricter.
         floor: Distance below which a frame counts as reached.
     """
+    from orcalign.checks import require
     from orcalign.files import require_writable, write_file
     from orcalign.report.clips import SHOWN
     from orcalign.report.scoring import ScoreSettings, as_json, score_clips, score_page
 
     if not rollouts:
         raise ValueError("no attempt was given; name at least one video after the demo.")
+    if recipe is not None:
+        require("recipe", recipe, ("roboclip",))
+        _score_whole(demo, rollouts, encoder, reading, json_file, report)
+        return
     names = tuple(name.strip() for name in matcher.split(",") if name.strip())
     settings = ScoreSettings(names, distance, context, calibrated, temperature, floor)
     for path in (json_file, report):
@@ -77,6 +85,44 @@ def score(
         console.print(f"numbers: {json_file}", soft_wrap=True, highlight=False)
     if report is not None:
         write_file(report, score_page(sheet, model).encode())
+        console.print(f"open {report}", soft_wrap=True, highlight=False)
+
+
+def _score_whole(
+    demo: Path,
+    rollouts: tuple[Path, ...],
+    choice: EncoderChoice,
+    reading: Reading,
+    json_file: Path | None,
+    report: Path | None,
+) -> None:
+    """One number for each attempt."""
+    from orcalign.encoders.clips.registry import make_clip_encoder
+    from orcalign.files import require_writable, write_file
+    from orcalign.matching.threads import cores
+    from orcalign.report.clip_scores import clip_json, clip_page, score_whole
+    from orcalign.report.clips import SHOWN
+
+    for path in (json_file, report):
+        if path is not None:
+            require_writable(path)
+    name = "i3d" if choice.encoder == EncoderChoice.encoder else choice.encoder
+    encoder = make_clip_encoder(name, size=choice.size, weights=choice.weights, threads=cores())
+    with Console(stderr=True).status("looking at the demo") as status:
+        scores = score_whole(demo, rollouts, encoder, reading.options(longest=SHOWN), status.update)
+    title = f"attempts at {Path(demo).name} ({len(scores.demo)} frames), by {name}"
+    table = Table("attempt", "frames", "similarity", title=title)
+    for clip, value in zip(scores.attempts, scores.similarity, strict=True):
+        table.add_row(Path(clip.source).name, str(len(clip)), f"{value:.3f}")
+    console = Console()
+    console.print(table)
+    if encoder.substitute:
+        console.print(f"by {encoder.substitute}", highlight=False)
+    if json_file is not None:
+        write_file(json_file, json.dumps(clip_json(scores), indent=1, allow_nan=False).encode())
+        console.print(f"numbers: {json_file}", soft_wrap=True, highlight=False)
+    if report is not None:
+        write_file(report, clip_page(scores).encode())
         console.print(f"open {report}", soft_wrap=True, highlight=False)
 
 

@@ -16,15 +16,18 @@ import numpy as np
 import numpy.typing as npt
 
 from orcalign.experiments.statistics import mean_and_error
-from orcalign.experiments.tables import paper_table
+from orcalign.experiments.tables import MARK, paper_table
 from orcalign.files import write_file
+from orcalign.matching.threads import cores
+from orcalign.rewards import Evidence, Rollout
+from orcalign.rewards.demos import as_demos
 from orcalign.training.presets import RECIPES
 
 DEMO_FRAMES = 100
 LENGTHS = (100, 300)
 NAMES = ("ot", "threshold", "orca", "orca_progress", "dtw", "temporal_ot")
-PAPER_ALONE = {"liv": "LIV (one text as the goal)", "roboclip": "RoboCLIP (a video model)"}
-"""Rewards of the paper's table that compare no frames; they are not here."""
+PAPER_ALONE = {"liv": "LIV (one text as the goal)"}
+"""Rewards of the paper's table that are not here."""
 FORMAT = 2
 
 
@@ -34,6 +37,8 @@ def measure_latency(
     task: str = "lever-pull",
     encoder: str | None = None,
     encoder_size: int | None = None,
+    clip: str = "i3d",
+    clip_size: int | None = None,
     tell: Callable[[str], None] = lambda text: None,
 ) -> dict[str, Any]:
     """Milliseconds of every part, as mean and standard error.
@@ -44,16 +49,27 @@ def measure_latency(
         task: whose expert plays.
         encoder: name of the encoder; left out, the default one.
         encoder_size: side in pixels of what it sees; left out, its own.
+        clip: what embeds whole clips, for RoboCLIP; left out where its weights are not here.
+        clip_size: side in pixels of what it sees; left out, 224.
         tell: is given notes for people.
     """
-    from orcalign.encoders import make_encoder
+    from orcalign.encoders import WeightsUnavailable, make_encoder
+    from orcalign.encoders.clips.registry import make_clip_encoder
     from orcalign.envs import make_demo
     from orcalign.rewards import VideoReward
+    from orcalign.rewards.clip.reward import ClipReward
 
     # First: one that cannot be had is refused before demos are drawn.
     made = make_encoder(size=encoder_size) if encoder is None else make_encoder(encoder, size=encoder_size)
     demo, *others = (make_demo(task, seed)[0].frames for seed in range(3))
-    reward = VideoReward(_stretched(demo, DEMO_FRAMES), made)
+    shown = as_demos(_stretched(demo, DEMO_FRAMES))
+    reward = VideoReward(list(shown), made)
+    try:
+        whole = make_clip_encoder(clip, size=clip_size, threads=cores())
+        told = {"name": whole.name, "substitute": whole.substitute, "frames": whole.frames, "size": clip_size or 224}
+    except WeightsUnavailable as error:
+        whole, told = None, None
+        tell(f"RoboCLIP is left out: {error}")
     lengths: dict[str, Any] = {}
     for frames in LENGTHS:
         tell(f"rollouts of {frames} frames")
@@ -67,6 +83,7 @@ def measure_latency(
         scoring = _in_turn({"distance": (reward.model.compare, features), **scored}, encoded)
         lengths[str(frames)] = {
             **encoding,
+            **({} if whole is None else _of_clips(ClipReward(shown, None, whole), clips, encoded)),
             "distance": scoring["distance"],
             "matchers": {name: {"matching": matching[name], "reward": scoring[name]} for name in NAMES},
         }
@@ -78,6 +95,7 @@ def measure_latency(
         "demo_frames": DEMO_FRAMES,
         "rollouts": rollouts,
         "encoded": encoded,
+        "clip": told,
         "lengths": lengths,
     }
 
@@ -86,6 +104,7 @@ def latency_table(found: dict[str, Any]) -> str:
     """Ours beside the paper's, as Markdown."""
     paper = paper_table("latency")
     assert paper is not None
+    mark = ""
     lines = [
         "# Latency of the reward",
         "",
@@ -95,6 +114,13 @@ def latency_table(found: dict[str, Any]) -> str:
         "*with encoding* the frames.",
         f"The paper's ({paper.source}) are with its encoder on its machine: compare orders, not numbers.",
     ]
+    clip = found.get("clip")
+    if clip is not None:
+        mark = f" {MARK}" if clip["substitute"] else ""
+        lines += [
+            f"RoboCLIP{mark} sees {clip['frames']} frames of {clip['size']} px by {clip['name']}; *network* is that "
+            "alone." + (f" {MARK} {clip['substitute']}." if mark else "")
+        ]
     for frames, row in found["lengths"].items():
         encoding, error = row["encoding"]
         lines += [
@@ -112,6 +138,14 @@ def latency_table(found: dict[str, Any]) -> str:
                 f"| {RECIPES[name].label} | {_pair(3, *entry['matching'])} | {_pair(2, *entry['reward'])} "
                 f"| {encoding + entry['reward'][0]:.0f} | {_pair(1, *known) if known else '-'} |"
             )
+        if "roboclip" in row:
+            whole, network = row["roboclip"]["reward"], row["roboclip"]["network"]
+            lines.append(
+                f"| {RECIPES['roboclip'].label}{mark} | network {_pair(0, *network)} | - | {_pair(0, *whole)} "
+                f"| {_pair(1, *theirs['roboclip'])} |"
+            )
+        else:
+            lines.append(f"| {RECIPES['roboclip'].label} | - | - | - | {_pair(1, *theirs['roboclip'])} |")
         lines += [f"| {label} | - | - | - | {_pair(1, *theirs[name])} |" for name, label in PAPER_ALONE.items()]
     return "\n".join(lines) + "\n"
 
@@ -135,6 +169,18 @@ def read_latency(folder: Path) -> dict[str, Any]:
     except (ValueError, KeyError, TypeError):
         pass
     raise ValueError(f"{str(path)!r} cannot be read; measure again: orcalign sweep latency.")
+
+
+def _of_clips(reward: Any, clips: list[Any], count: int) -> dict[str, Any]:
+    """Of a whole clip: from its frames to the reward, and the network alone."""
+    encoder = reward.encoder
+
+    def paid(frames: Any) -> Any:
+        return reward.pay([Evidence(len(frames), reward.observe(Rollout(len(frames), frames)))])
+
+    prepared = [encoder.prepared(frames) for frames in clips]
+    whole = _in_turn({"reward": (paid, clips)}, count)
+    return {"roboclip": {**whole, **_in_turn({"network": (encoder.run, prepared)}, count)}}
 
 
 def _pair(digits: int, mean: float, error: float | None) -> str:

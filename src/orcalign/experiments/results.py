@@ -20,6 +20,7 @@ from orcalign.locks import is_held
 from orcalign.training.config import DemoConfig
 from orcalign.training.config_mapping import to_mapping
 from orcalign.training.follow_config import FOLLOW
+from orcalign.training.imitating import substitute
 
 METRICS = {
     "normalised": "return, as a share of the expert's",
@@ -118,6 +119,8 @@ class StudyResults:
     differs: Mapping[str, str] | None = None
     """For each column what its learner, frames or collection have otherwise than most columns (see `differences`);
     None in a file that does not say so."""
+    substitutes: Mapping[str, str] = field(default_factory=dict)
+    """For each column whose network stands in for the paper's, what does."""
 
     @property
     def folder(self) -> Path:
@@ -159,8 +162,9 @@ def read_results(plan: Plan, out: Path) -> StudyResults:
     budget = plan.budget
     cells = tuple(_read_cell(cell, out) for cell in plan.cells)
     return StudyResults(
-        plan.study, plan.preset, budget.steps, budget.seeds, cells, out, plan.only, differs=differences(plan)
-    )
+        plan.study, plan.preset, budget.steps, budget.seeds, cells, out, plan.only, differs=differences(plan),
+        substitutes=substitutes(plan),
+    )  # fmt: skip
 
 
 def differences(plan: Plan) -> dict[str, str]:
@@ -189,6 +193,17 @@ def differences(plan: Plan) -> dict[str, str]:
         for column, one in columns.items()
     }
     return found if any(found.values()) else {}
+
+
+def substitutes(plan: Plan) -> dict[str, str]:
+    """For each column whose network stands in for the paper's, what does.
+
+    >>> from orcalign.experiments import Study, plan_study
+    >>> substitutes(plan_study(Study("mine", "", {"recipe": ("ot", "roboclip"), "task": ("door-close",)})))
+    {'roboclip': 'I3D (Kinetics-400) in the place of S3D (HowTo100M)'}
+    """
+    found = {label(cell.values, plan.study.columns): substitute(cell.config) for cell in plan.cells}
+    return {column: words for column, words in found.items() if words}
 
 
 def _shared_settings(cell: Cell, study: Study) -> dict[str, Any]:

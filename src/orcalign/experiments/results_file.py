@@ -62,6 +62,7 @@ def save_results(runs: StudyResults, path: Path) -> None:
         "seeds": runs.seeds,
         "only": {name: list(values) for name, values in runs.only.items()},
         "differs": None if runs.differs is None else dict(runs.differs),
+        **({"substitutes": dict(runs.substitutes)} if runs.substitutes else {}),
         "curve": list(CURVE),
     }
     lines = [f" {json.dumps(name)}: {json.dumps(value)}," for name, value in head.items()]
@@ -143,7 +144,7 @@ def load_results(path: Path) -> StudyResults:
         differs = None if said is None else {str(name): str(text) for name, text in said.items()}
         found = StudyResults(
             study, str(values["preset"]), int(values["steps"]), int(values["seeds"]), tuple(cells), path, only, True,
-            differs,
+            differs, {str(name): str(text) for name, text in values.get("substitutes", {}).items()},
         )  # fmt: skip
     except KeyError as error:
         _refuse(path, f"is damaged: {where} has no {error}")
@@ -254,7 +255,10 @@ def join_results(runs: StudyResults, others: Sequence[StudyResults]) -> StudyRes
     seeds = max(one.seeds for one in (runs, *others))
     said = [one.differs for one in (*others, runs)]
     differs = None if None in said else {name: text for one in said if one for name, text in one.items()}
-    return replace(runs, cells=tuple(cells[key] for key in ordered), seeds=seeds, only=only, differs=differs)
+    instead = {name: text for one in (*others, runs) for name, text in one.substitutes.items()}
+    return replace(
+        runs, cells=tuple(cells[key] for key in ordered), seeds=seeds, only=only, differs=differs, substitutes=instead
+    )
 
 
 def _in_order(column: Sequence[str]) -> list[str]:

@@ -24,7 +24,7 @@ AXES = ("task", "recipe", "variant", "demo_kind", "demos", *SEEDED)
 STUDIES = (
     "misaligned", "quick", "aligned", "varying-misalignment", "number-of-demos", "pretraining", "encoders",
     "encoder-ranking", "image-policy", "latency", "temperature", "floor", "context", "progress-ablation",
-    "follow", "follow-parts", "follow-pictures",
+    "follow", "follow-parts", "follow-pictures", "humanoid", "additional-baselines",
 )  # fmt: skip
 """Those that ship: one for each table and figure of the paper that holds results, and our own."""
 

@@ -8,7 +8,7 @@ import io
 from collections.abc import Callable, Iterable
 
 from orcalign.experiments.statistics import Interval
-from orcalign.experiments.tables import AVERAGE, StudyTable
+from orcalign.experiments.tables import AVERAGE, MARK, StudyTable
 
 
 def _number(mean: float, error: float | None) -> str:
@@ -82,17 +82,22 @@ def comma_separated(table: StudyTable) -> str:
     """For other programs: one line an entry, empty fields for holes."""
     buffer = io.StringIO()
     writer = csv.writer(buffer, lineterminator="\n")
-    writer.writerow(["row", "column", "mean", "standard_error", "runs", "missing_runs", "paper_mean", "paper_error"])
+    names = ["row", "column", "mean", "standard_error", "runs", "missing_runs", "paper_mean", "paper_error"]
+    # Only where there are any: what reads these files has no such column otherwise.
+    writer.writerow([*names, *(["substitute"] if table.substitutes else [])])
     for row in table.rows:
         for column in table.columns:
             entry, paper = table.entries.get((row, column)), table.of_paper(row, column)
             error = None if entry is None else entry.error
             ours = [None] * 4 if entry is None else [entry.mean, error, entry.runs, entry.missing]
-            writer.writerow([row, column, *ours, *(paper or (None, None))])
+            instead = [table.substitutes.get(column)] if table.substitutes else []
+            writer.writerow([row, column, *ours, *(paper or (None, None)), *instead])
     return buffer.getvalue()
 
 
-_LATEX = str.maketrans({"&": r"\&", "%": r"\%", "_": r"\_", "#": r"\#", "<": r"\textless{}", ">": r"\textgreater{}"})
+_LATEX = str.maketrans(
+    {"&": r"\&", "%": r"\%", "_": r"\_", "#": r"\#", "<": r"\textless{}", ">": r"\textgreater{}", MARK: r"$\dagger$"}
+)
 
 
 def _line(*texts: str) -> str:

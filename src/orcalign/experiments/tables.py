@@ -12,6 +12,7 @@ from importlib import resources
 import numpy as np
 
 from orcalign.checks import require
+from orcalign.envs import find_suite, find_task
 from orcalign.experiments.results import CHECKPOINTS, METRICS, StudyResults, label, score_matrices, setting
 from orcalign.experiments.statistics import (
     Interval,
@@ -24,6 +25,8 @@ from orcalign.experiments.study import SEEDED
 from orcalign.training.presets import RECIPES
 
 AVERAGE = "average"
+MARK = "\N{DAGGER}"
+"""Behind a column whose network stands in for the paper's."""
 
 
 @dataclass(frozen=True)
@@ -93,6 +96,8 @@ class StudyTable:
     caption: tuple[str, ...]
     differs: Mapping[str, str]
     """By column, what besides the reward is otherwise than in most columns; empty where all is shared or unknown."""
+    substitutes: Mapping[str, str] = field(default_factory=dict)
+    """By column, what stands in for the paper's network; such columns are marked."""
 
     def best(self, row: str) -> set[str]:
         """The top column of a row, and those within its standard error."""
@@ -142,12 +147,12 @@ def make_table(runs: StudyResults, metric: str | None = None, checkpoint: str = 
         )
         for name, scores in matrices.items()
     }
-    paper = paper_table(study.paper or study.name) if metric == "normalised" else None
+    paper = paper_table(study.paper or study.name) if metric == study.metric else None
     if paper is not None and (paper.rows, paper.columns) != (study.rows, study.columns):
         paper = None
     return StudyTable(
-        study.name, (*rows, AVERAGE), columns, tuple(map(heading, columns)), entries, aggregates, shared, paper,
-        _caption(runs, metric, checkpoint, paper), runs.differs or {},
+        study.name, (*rows, AVERAGE), columns, marked_headings(runs, columns), entries, aggregates, shared, paper,
+        _caption(runs, metric, checkpoint, paper), runs.differs or {}, runs.substitutes,
     )  # fmt: skip
 
 
@@ -171,6 +176,16 @@ def heading(column: str) -> str:
     return f"{RECIPES[first].label}, {rest}" if rest else RECIPES[first].label
 
 
+def marked_headings(runs: StudyResults, columns: tuple[str, ...]) -> tuple[str, ...]:
+    """Columns in words; behind those whose network stands in for another there is a mark."""
+    return tuple(f"{heading(one)} {MARK}" if one in runs.substitutes else heading(one) for one in columns)
+
+
+def substitute_lines(runs: StudyResults) -> list[str]:
+    """What the marks mean."""
+    return [f"{MARK} {heading(column)}: {words}." for column, words in runs.substitutes.items()]
+
+
 def _caption(runs: StudyResults, metric: str, checkpoint: str, paper: PaperTable | None) -> tuple[str, ...]:
     results = runs.done
     shown = [result.values for result in results] or [cell.values for cell in runs.cells]
@@ -188,13 +203,27 @@ def _caption(runs: StudyResults, metric: str, checkpoint: str, paper: PaperTable
         lines.append(
             f"Evaluation episodes a run: {' to '.join(str(n) for n in dict.fromkeys((counts[0], counts[-1])))}."
         )
+    lines += substitute_lines(runs)
     if runs.differs is None and len(runs.labels(runs.study.columns)) > 1:
         lines.append("The file does not say what else than the reward differs between columns.")
     if checkpoint != "last":
         lines.append(f"Shown is {CHECKPOINTS[checkpoint]}.")
+    lines += _references(sorted({cell.values["task"] for cell in runs.cells if "task" in cell.values}))
     if paper is not None:
         lines.append(f"In italics: the paper's own values ({paper_budget(paper)}).")
     return tuple(lines)
+
+
+def _references(tasks: list[str]) -> list[str]:
+    """A line on what comes without learning, where the suites of tasks know that."""
+    found = {name: find_suite(find_task(name).suite).references(find_task(name)) for name in tasks}
+    each: dict[str, list[str]] = {}
+    for name, returns in found.items():
+        for who, value in returns.items():
+            each.setdefault(who, []).append(f"{value:.1f} ({name})")
+    if not each:
+        return []
+    return ["Returns without learning: " + "; ".join(f"{who}: {', '.join(of)}" for who, of in each.items()) + "."]
 
 
 def paper_budget(paper: PaperTable) -> str:

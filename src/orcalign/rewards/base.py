@@ -9,7 +9,7 @@ reward may learn, guide the policy, say how well an episode follows the demo, be
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
@@ -152,8 +152,8 @@ class Reward(ABC):
         return type(self).__name__
 
     @property
-    def observer(self) -> object:
-        """What makes its evidence. Rewards that share one, by identity, share the evidence."""
+    def observer(self) -> Hashable:
+        """What makes its evidence. Rewards that have equal ones share the evidence."""
         return self
 
     @property

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import replace
 from functools import reduce
 from typing import TYPE_CHECKING, Any, final
@@ -34,8 +34,8 @@ class Composed(Reward):
         if not parts:
             raise ValueError("there are no rewards to put together; give at least one.")
         self.parts = tuple(parts)
-        observers = list(dict.fromkeys(id(part.observer) for part in self.parts))
-        self._observer = [observers.index(id(part.observer)) for part in self.parts]
+        observers = list(dict.fromkeys(part.observer for part in self.parts))
+        self._observer = [observers.index(part.observer) for part in self.parts]
         self._several = len(observers) > 1
         self.need = reduce(Need.__or__, (part.need for part in self.parts))
         self.guide_dim = sum(part.guide_dim for k, part in enumerate(self.parts) if self.guides(k))
@@ -43,9 +43,16 @@ class Composed(Reward):
         self.criterion = self.parts[0].criterion
 
     @property
-    def observer(self) -> object:
+    def name(self) -> str:
+        """The first part's."""
+        return self.parts[0].name
+
+    @property
+    def observer(self) -> Hashable:
         """That of the parts if all share one."""
-        return self if self._several else self.parts[0].observer
+        # Two sums of the same observers see the same: stages that differ in the matcher alone look once.
+        several = tuple(dict.fromkeys(part.observer for part in self.parts))
+        return several if self._several else several[0]
 
     @property
     def demos(self) -> tuple[Demo, ...]:  # type: ignore[override]

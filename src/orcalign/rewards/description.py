@@ -11,6 +11,7 @@ import numpy as np
 
 from orcalign.checks import near_miss
 from orcalign.costs import CostModel, FrameModel
+from orcalign.costs.predicted.entities import COMPARED
 from orcalign.encoders import make_encoder
 from orcalign.files import write_file
 from orcalign.rewards.base import Reward
@@ -20,11 +21,15 @@ from orcalign.video import Demo
 FORMAT = 1
 FILE = "reward.json"
 SCENES = "scenes.npz"
+PREDICTOR = "predictor.safetensors"
+PREDICTED = {"joints": "the places of all joints", "arms": "the angles of the arms"}
 REWARDS = {
     "video": "orcalign.rewards.video_reward:VideoReward",
     "follow": "orcalign.rewards.follow.reward:FollowReward",
     "gaifo": "orcalign.rewards.adversarial.reward:AdversarialReward",
     "roboclip": "orcalign.rewards.clip.reward:ClipReward",
+    "confidence": "orcalign.rewards.steady:ConfidenceReward",
+    "stability": "orcalign.rewards.steady:StabilityReward",
     "sum": "orcalign.rewards.composed:Sum",
     "product": "orcalign.rewards.composed:Product",
     "staged": "orcalign.rewards.composed:Staged",
@@ -122,6 +127,12 @@ class SharedModel:
     def _make(self, costs: dict[str, Any]) -> CostModel:
         kit = self.kit
         look, distance = costs.pop("look"), costs.pop("distance")
+        if look in COMPARED:
+            from orcalign.costs.predicted.joints import JointModel, JointPredictor
+
+            predictor = JointPredictor.load(kit.folder / PREDICTOR)
+            self.note = f"{PREDICTED[look]} are compared, as a predictor reads them in the pictures"
+            return JointModel(predictor, kit.demos, look)
         encoder = make_encoder(costs.pop("encoder"), **costs)
         if look != "whole":
             from orcalign.costs.objects import ObjectModel

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from typing import Any, final
 
 import numpy as np
@@ -137,7 +137,7 @@ class VideoReward(Reward):
         return self.model.encoder
 
     @property
-    def observer(self) -> object:
+    def observer(self) -> Hashable:
         """The cost model, which rewards with other matchers share."""
         return self._model
 
@@ -242,8 +242,11 @@ class VideoReward(Reward):
         """Costs [T, J] against each demo, before context."""
         if rollout.frames is None:
             raise ValueError("an episode came without frames; a reward from a video needs them all.")
-        costs = self.model.compare(self._features(rollout.frames))
-        return {f"cost_{k}": cost for k, cost in enumerate(costs)}
+        features = self._features(rollout.frames)
+        found = {f"cost_{k}": cost for k, cost in enumerate(self.model.compare(features))}
+        # A model may keep more than costs, for other rewards to pay by.
+        beside = getattr(self.model, "beside", None)
+        return found if beside is None else {**found, **beside(features)}
 
     def pay(self, episodes: Sequence[Evidence]) -> list[FloatArray]:
         """[T] of each episode, by its costs."""

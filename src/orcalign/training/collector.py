@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from orcalign.agents import episode_noise, make_policy
-from orcalign.envs import make
+from orcalign.envs import episode_return, find_suite, make
 from orcalign.envs.wrappers.rewards import check_learner
 from orcalign.envs.wrappers.turned import Turned
 from orcalign.rewards import Evidence, Reward, Rollout, Stream
@@ -89,7 +89,7 @@ class Collector:
         pictures = need.frames > 0 or self._pixels or config.evaluation.eval_shown > 0
         self.env = make(
             config.task, collect.render if pictures else None, config.seed, pixels=self._pixels,
-            size=collect.frame_size,
+            size=collect.frame_size, repeat=collect.repeat,
         )  # fmt: skip
         check_learner(self.env, reward, warn_other_task=True)
         self._turning = reward.turning
@@ -106,7 +106,7 @@ class Collector:
         """Play the episode; the same order gives the same episode in any process of this kind of machine."""
         seconds = dict.fromkeys(("simulate", "render", "observe"), 0.0)
         self._policy.load(order.weights)
-        need = self.reward.need
+        need, spec = self.reward.need, self.env.get_wrapper_attr("task_spec")
         stream: Stream | None = None
         if self.world.guide_dim:
             # As the reward is when the order is given.
@@ -121,7 +121,7 @@ class Collector:
         actions: list[npt.NDArray[np.float32]] = []
         frames: list[npt.NDArray[np.uint8]] = []
         drawn: list[int] = []
-        successes, env_rewards = [], []
+        successes, counted, env_rewards = [], [], []
         reports = False
         noise: npt.NDArray[np.floating[Any]] | None = None
         spread, random = order.noise, order.random
@@ -152,6 +152,8 @@ class Collector:
                     action = self._policy.act(seen, now)
                 scaled = rescale(action, self._low, self._high)
                 observation, env_reward, terminated, truncated, info = self.env.step(scaled)
+            if order.evaluation is None and self._ends(info):
+                terminated = True
             done = terminated or truncated or len(actions) + 1 == order.steps
             # An episode that ends before the first moment that was drawn by lot is seen in its end.
             look = draw and (moments is None or t in moments or (done and not frames))
@@ -164,6 +166,7 @@ class Collector:
             states.append(self._state(observation, info))
             reports |= "success" in info
             successes.append(bool(info.get("success", False)))
+            counted += info.get("successes", successes[-1:])
             env_rewards.append(float(env_reward))
             if stream is not None:
                 with _clock(seconds, "observe"):
@@ -193,7 +196,20 @@ class Collector:
             seconds,
             observe,
             reports,
+            episode_return(spec, np.array(counted if find_suite(spec.suite).counts_simulation_steps else successes)),
         )
+
+    def _ends(self, info: dict[str, Any]) -> bool:
+        """Whether a training episode ends here, though the environment goes on."""
+        name = self.config.collect.ends
+        if name is None:
+            return False
+        if name not in info:
+            raise ValueError(
+                f"ends is {name!r}, and the info of {self.config.task!r} has no such entry; it has "
+                f"{', '.join(info) or 'none'}."
+            )
+        return bool(info[name])
 
     def _moments(self, order: Order) -> frozenset[int] | None:
         """The steps after which pictures are drawn, if not after all."""

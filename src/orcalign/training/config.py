@@ -10,6 +10,7 @@ from typing import Any
 
 from orcalign.agents import AgentSettings, DrQv2Settings
 from orcalign.checks import require, share_or_count
+from orcalign.costs.predicted.entities import COMPARED
 from orcalign.encoders.registry import find_entry
 from orcalign.envs import find_task
 from orcalign.envs.demo_making import ORDERS
@@ -20,7 +21,7 @@ from orcalign.training.follow_config import FollowConfig
 from orcalign.training.reward_config import VIDEO, RewardConfig
 
 DEMO_KINDS = ("misaligned", "aligned", *CATEGORIES, "mixed")
-LOOKS = ("whole", "square", "change", "object")
+LOOKS = ("whole", "square", "change", "object", *COMPARED)
 POLICY_INPUTS = ("states", "pixels")
 NOISES = ("white", "pink")
 UPDATES = ("episode", "step")
@@ -80,8 +81,16 @@ class EncoderConfig:
     look: str = "whole"
     """What is compared: whole pictures; or (square), the nearer to the demo's end, the more a square of 3/8 of the
     picture that moves with the object; or (change), that and which of the object's pixels have changed; or (object),
-    all that and where it has gone, if it is taken away. Where no object is found in the first frames, with several
-    demos, and with videos of another size than the drawn frames, it is whole pictures."""
+    all that and where it has gone, if it is taken away; or what a predictor reads in the pictures, places of all joints
+    (joints) or the angles of the arms (arms), of the humanoid. Where no object is found in the first frames, with
+    several demos, and with videos of another size than the drawn frames, it is whole pictures."""
+    predictor: str = "posed"
+    """Of joints or arms: one that learns from rollouts of the task's scene (posed; made once and kept), or a file of
+    `orcalign predictor train`."""
+    predictor_frames: int = 9038
+    """Of one that learns from rollouts: how many frames it sees."""
+    predictor_updates: int = 4000
+    """Updates of 32 of them."""
     engine: str = "auto"
     """auto, openvino, torch, torch-cuda or torch-mps."""
     encoder_threads: int = 1
@@ -90,7 +99,9 @@ class EncoderConfig:
     def __post_init__(self) -> None:
         find_entry(self.encoder)
         require("look", self.look, LOOKS)
-        _at_least(1, self, "encoder_threads")
+        _at_least(1, self, "encoder_threads", "predictor_frames", "predictor_updates")
+        if self.predictor != "posed" and not self.predictor.endswith(".safetensors"):
+            require("predictor", self.predictor, ("posed", "FILE.safetensors"))
 
     def plain(self) -> dict[str, Any]:
         """What `make_encoder` takes beside its name."""
@@ -108,6 +119,11 @@ class CollectConfig:
     """How MuJoCo scenes are drawn: fast, or paper."""
     frame_size: int | None = None
     """Side of the drawn frames; left out, that of the render mode."""
+    repeat: int | None = None
+    """Simulation steps for which an action is held; left out, those of the task."""
+    ends: str | None = None
+    """Ends training episodes: an entry of the environment's info, such as fallen; where it is true the world has ended,
+    as the agent sees it. Evaluation goes on all the same. Left out, nothing does."""
     in_flight: int = 1
     """Episodes that are played while the learner still learns from those before: episode k is played with the weights
     after the updates of episode k - 1 - in_flight. 0 waits, as the paper does."""
@@ -142,7 +158,7 @@ class CollectConfig:
         require("updates", self.updates, UPDATES)
         share_or_count("random_steps", self.random_steps)
         _at_least(0, self, "in_flight", "learning_starts", "noise_start", "noise_end")
-        _at_least(1, self, "replay", "relabel_every")
+        _at_least(1, self, "replay", "relabel_every", *(() if self.repeat is None else ("repeat",)))
         require("updates_per_step", self.updates_per_step, above=0)
         if self.updates == "step" and self.in_flight:
             raise ValueError(

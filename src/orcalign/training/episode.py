@@ -56,6 +56,8 @@ class PlayedEpisode:
     """Whether the reward has seen it: if not, there is no evidence. A stored episode always was."""
     reports: bool = True
     """Whether the environment says anything of success; not stored, for nothing is learned from it."""
+    total: float | None = None
+    """Its return, as the task's suite counts it. It is not stored either."""
 
     def __len__(self) -> int:
         return len(self.actions)
@@ -176,7 +178,7 @@ def summarise(
     observed, among the ``others``, too: ``measured`` is their number, and ``each`` has an entry for each of them.
     """
     counted = [episode for episode in episodes if episode.reports]
-    returns = [episode_return(task, episode.success) for episode in counted]
+    returns = [episode_return(task, one.success) if one.total is None else one.total for one in counted]
     summaries = [reward.summary(episode.evidence) for episode in (*episodes, *others) if episode.observed]
     each = {name: [one[name] for one in summaries] for name in (summaries[0] if summaries else ())}
     mean = float(np.mean(returns)) if counted else None

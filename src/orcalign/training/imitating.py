@@ -78,6 +78,6 @@ def _observed(task: str) -> int:
     spec = find_task(task)
     env, _ = find_suite(spec.suite).build(spec, pictures=False, size=None)
     try:
-        return int(np.prod(env.observation_space.shape))
+        return int(np.prod(env.observation_space.shape or ()))
     finally:
         env.close()

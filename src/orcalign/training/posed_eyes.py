@@ -7,7 +7,7 @@ import json
 import shutil
 from collections.abc import Callable
 from pathlib import Path
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from orcalign.checks import require_count
 from orcalign.costs.predicted.eye import Eye
@@ -56,8 +56,12 @@ def posed_eye(
     size: int | None = None,
     camera: str | None = None,
     tell: Told | None = None,
+    learn: Callable[..., Any] = train_eye,
+    kind: str = "eyes",
 ) -> Path:
     """The file of the eye of a task, seen by one camera and drawn in one way, in the cache; made if it is not there.
+
+    What it is depends on `learn`, given the data as `train_eye` is; `kind` keeps what others learn apart.
 
     Whoever wants the same eye at the same time waits for it. What was posed before a kill is not posed again.
     """
@@ -65,13 +69,13 @@ def posed_eye(
     settings = {**about, "frames": require_count(frames, "frames", at_least=1), "updates": updates}
     digest = hashlib.sha256(json.dumps(settings, sort_keys=True).encode()).hexdigest()
     name = f"{about['task']['name'].replace('/', '-')}-{digest[:16]}"
-    path = cache_dir() / "eyes" / f"{name}.safetensors"
+    path = cache_dir() / kind / f"{name}.safetensors"
     if path.is_file():
         return path
     with folder_lock(path.with_suffix(".lock"), f"the eye {str(path)!r}", WAIT_SECONDS):
         if path.is_file():
             return path
-        folder = cache_dir() / "posed" / name
+        folder = cache_dir() / "posed" / f"{kind}-{name}"
         folder.parent.mkdir(parents=True, exist_ok=True)
 
         def posing(done: int, total: int) -> None:
@@ -79,6 +83,6 @@ def posed_eye(
                 tell("posing", done, total)
 
         make_posed_data(task, folder, frames, seed, render, size, camera, posing)
-        train_eye(PosedData.load(folder), updates, seed, tell).save(path)
+        learn(PosedData.load(folder), updates, seed, tell).save(path)
         shutil.rmtree(folder, ignore_errors=True)
     return path

@@ -7,10 +7,12 @@ compare.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import Any
 
+from orcalign.agents import AGENTS, find_settings
 from orcalign.checks import require
+from orcalign.costs.predicted.entities import COMPARED
 from orcalign.envs import find_task
 from orcalign.envs.suite import find_suite
 from orcalign.rewards.follow.own_frames import OwnSettings
@@ -257,9 +259,15 @@ def plain_config(
         recipe = usual_recipe(task, preset, given)
     if recipe is not None:
         require("recipe", recipe, tuple(RECIPES))
-    suited = find_suite(find_task(task).suite).defaults.get(preset, {})
+    suite = find_suite(find_task(task).suite)
+    suited = suite.defaults.get(preset, {})
     rewarded = {} if recipe is None else RECIPES[recipe].settings
+    rewarded = {**rewarded, **suite.recipes.get(recipe or "", {}), **suite.recipes.get(f"{preset} {recipe}", {})}
     agent = {**suited, **rewarded, **given}.get("agent.agent", "")
+    if agent:
+        # A recipe's settings are for the preset's own agent; another does not have all of them.
+        known = {f"agent.{one.name}" for one in fields(find_settings(agent))} if agent in AGENTS else set()
+        rewarded = {name: value for name, value in rewarded.items() if name[:6] != "agent." or name in known}
     plain: dict[str, Any] = {"task": task, "recipe": recipe or ""}
     for settings in (PRESETS[preset].settings, PRESETS[preset].agents.get(agent, {}), suited, rewarded):
         plain = with_settings(plain, settings)
@@ -270,7 +278,8 @@ def _fitted(plain: dict[str, Any], given: Plain, usual: str) -> dict[str, Any]:
     """Settings that follow from others, unless they are given; `usual` is the encoder of the preset."""
     reward, demo, collect = (plain.get(name, {}) for name in ("reward", "demo", "collect"))
     look, side = plain["encoder"].get("look", EncoderConfig.look), collect.get("frame_size")
-    least = OBJECT_FRAMES if look != EncoderConfig.look else EYE_FRAMES if reward.get("reward") == FOLLOW else 0
+    around = look not in (EncoderConfig.look, *COMPARED)
+    least = OBJECT_FRAMES if around else EYE_FRAMES if reward.get("reward") == FOLLOW else 0
     if least and side is not None and "collect.frame_size" not in given:
         plain = with_settings(plain, {"collect.frame_size": max(side, least)})
     if "evaluation.eval_episodes" in given and "evaluation.eval_last" not in given:

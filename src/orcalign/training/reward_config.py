@@ -53,6 +53,10 @@ class RewardConfig:
     pause is worth nothing and a jump much."""
     pool: str = "auto"
     """Several demos: auto is the matcher's own, max at every step, or all rewards of the best demo."""
+    confidence: bool = False
+    """Multiply the rewards by how far the predictor is to be believed (--look joints or arms)."""
+    stability: float = 0.0
+    """Weight of what is paid for standing at every step, where the task can fall; 0 for nothing."""
     scale: Scale = FIRST
     """What rewards are multiplied by: first (the first episode with a reward sums to 10, as in the paper), none, or a
     number."""
@@ -71,6 +75,7 @@ class RewardConfig:
         object.__setattr__(self, "temperature", Ramp.parse(self.temperature, "temperature"))
         object.__setattr__(self, "scale", Scale.parse(self.scale))
         require("pool", self.pool, POOLS)
+        require("stability", self.stability, at_least=0)
         require("pretrain_fraction", self.pretrain_fraction, above=0, below=1)
         share_or_count("critic_only", self.critic_only)
         if self.pretrain is not None:
@@ -80,9 +85,9 @@ class RewardConfig:
             if self.reward in IMITATORS:
                 self.own_settings()
             elif self.reward != FOLLOW and not all(self.reward.partition(":")):
-                known = (VIDEO, FOLLOW, *IMITATORS)
+                named = (VIDEO, FOLLOW, *IMITATORS)
                 raise ValueError(
-                    f"reward is {self.reward!r};{near_miss(self.reward, known)} give {', '.join(known)}, or one of "
+                    f"reward is {self.reward!r};{near_miss(self.reward, named)} give {', '.join(named)}, or one of "
                     "your own as module:Class."
                 )
             return

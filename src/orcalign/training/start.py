@@ -5,21 +5,24 @@ from __future__ import annotations
 import hashlib
 import io
 import os
+import tempfile
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from orcalign.envs import make, make_demos, train_seed
+from orcalign.costs.predicted.entities import COMPARED
+from orcalign.envs import find_suite, find_task, make, make_demos, train_seed
 from orcalign.rewards.demos import as_demos
-from orcalign.rewards.description import SCENES
+from orcalign.rewards.description import PREDICTOR, SCENES
 from orcalign.training.config import TrainConfig
 from orcalign.training.config_mapping import from_mapping, to_mapping, with_settings
 from orcalign.training.episode import known_expert_return
 from orcalign.training.follow_config import FOLLOW
 from orcalign.training.following import prepare_to_follow
 from orcalign.training.imitating import keeps_states, prepare_to_imitate
+from orcalign.training.joint_predictors import find_predictor
 from orcalign.training.posed_eyes import Told
 from orcalign.training.presets import config as config_of
 from orcalign.training.reward_config import IMITATORS, VIDEO, plan_stages
@@ -156,16 +159,40 @@ def reward_parts(
         return [prepare_to_imitate(config, demos)], {}
     if reward.reward != VIDEO:
         return [{"kind": reward.reward, **reward.extra_settings()}], {}
-    costs = {
+    spec = find_task(config.task)
+    steady = find_suite(spec.suite).stability(spec)
+    if reward.stability and steady is None:
+        raise ValueError(f"stability is {reward.stability}, and nothing of {config.task!r} can fall; leave it out.")
+    files: dict[str, bytes] = {}
+    costs: dict[str, Any] = {
         "encoder": encoder.encoder,
         **encoder.plain(),
         "look": encoder.look,
         "distance": reward.distance,
     }
-    parts = [
-        {"kind": VIDEO, "settings": reward.video_settings(name).plain(), "costs": costs} for name in reward.matchers
-    ]
-    return parts, {SCENES: scenes(config)} if encoder.look != "whole" and len(demos) == 1 else {}
+    if encoder.look in COMPARED:
+        predictor = find_predictor(
+            encoder.predictor, config.task, encoder.predictor_frames, encoder.predictor_updates,
+            config.collect.render, config.collect.frame_size, told,
+        )  # fmt: skip
+        files[PREDICTOR] = as_file(predictor.save)
+        costs = {"look": encoder.look, "distance": reward.distance, "predictor": predictor.fingerprint}
+    elif encoder.look != "whole" and len(demos) == 1:
+        files[SCENES] = scenes(config)
+    if reward.confidence and encoder.look not in COMPARED:
+        raise ValueError(
+            f"confidence is that of a joint predictor, and look is {encoder.look!r}; leave it out, or look at joints."
+        )
+    parts = []
+    for name in reward.matchers:
+        paid: dict[str, Any] = {"kind": VIDEO, "settings": reward.video_settings(name).plain(), "costs": costs}
+        if reward.confidence:
+            paid = {"kind": "product", "parts": [paid, {"kind": "confidence", "of": paid}]}
+        if reward.stability:
+            both = [paid, {"kind": "stability", **(steady or {})}]
+            paid = {"kind": "sum", "weights": [1.0, reward.stability], "parts": both}
+        parts.append(paid)
+    return parts, files
 
 
 def describe_reward(config: TrainConfig, parts: list[dict[str, Any]]) -> dict[str, Any]:
@@ -194,6 +221,14 @@ def scenes(config: TrainConfig) -> bytes:
     buffer = io.BytesIO()
     np.savez_compressed(buffer, firsts=np.stack(firsts), nexts=np.stack(nexts))
     return buffer.getvalue()
+
+
+def as_file(save: Callable[[Path], None]) -> bytes:
+    """What `save` writes to a file."""
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / PREDICTOR
+        save(file)
+        return file.read_bytes()
 
 
 def demo_hash(demos: tuple[Demo, ...]) -> str:

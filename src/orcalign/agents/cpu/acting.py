@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 from torch import nn
 
 from orcalign.agents.cpu.kernels import Array, dense_of_one, layer_of_one
-from orcalign.agents.networks import Actor, Norm, Trunk
+from orcalign.agents.networks import Norm, Trunk
 
 
 def arrays(*modules: Any) -> Any:
@@ -16,36 +17,50 @@ def arrays(*modules: Any) -> Any:
     return [parameter.detach().numpy() for module in modules for parameter in module.parameters()]
 
 
-def act_by_hand(actor: nn.Module, observation_shape: tuple[int, ...], device: str) -> ActByHand | None:
-    """`ActByHand` where it can do what this actor does: states, on a CPU, trunk and LayerNorm."""
-    if device != "cpu" or len(observation_shape) != 1 or not isinstance(actor, Actor):
-        return None
-    can = isinstance(actor.trunk, Trunk) and any(isinstance(layer, Norm) for layer in actor.layers)
-    return ActByHand(actor) if can else None
+def act_by_hand(actor: Any, observation_shape: tuple[int, ...], device: str) -> ActByHand | None:
+    """`ActByHand` for states on a CPU; to be made again when an actor that is `folded` has new weights."""
+    return ActByHand(actor) if device == "cpu" and len(observation_shape) == 1 else None
 
 
 class ActByHand:
-    """`networks.Actor.act` for one state [D], with noise [A]: an action [A] in -1 to 1.
+    """An actor's `act` for one state [D], with noise [A]: an action [A] in -1 to 1.
 
     A collector asks for one action between two pictures. Torch's own work around the fifteen small operations of a
     network takes ten times as long as they do then, with caches full of the picture.
     """
 
-    def __init__(self, actor: Actor) -> None:
-        first, first_norm, _, second, second_norm, _, last = actor.layers
-        layers = arrays(actor.trunk), arrays(first, first_norm), arrays(second, second_norm)
-        self._hidden: list[tuple[Array, Array, Array, Array]] = list(layers)
-        self._last: tuple[Array, Array] = arrays(last)
-        self._between = [np.empty(len(one[1]), np.float32) for one in self._hidden]
+    def __init__(self, actor: Any) -> None:
+        self._finish = actor.finish
+        *self._hidden, (self._last, _) = layers_of(actor)
+        self._between = [np.empty(len(layer[1]), np.float32) for layer, _ in self._hidden]
 
     def __call__(self, state: Array, noise: np.ndarray | None) -> Array:
         """[D], [A] or None → [A]."""
-        (trunk, first, second), (seen, one, two) = self._hidden, self._between
-        layer_of_one(state, *trunk, False, seen)
-        np.tanh(seen, out=seen)
-        layer_of_one(seen, *first, True, one)
-        layer_of_one(one, *second, True, two)
-        action = np.empty(len(self._last[1]), np.float32)
-        dense_of_one(two, *self._last, action)
-        np.tanh(action, out=action)
-        return action if noise is None else np.clip(action + np.asarray(noise, np.float32), -1, 1)
+        for (layer, relu), y in zip(self._hidden, self._between, strict=True):
+            weight, bias, *norm = layer
+            if norm:
+                layer_of_one(state, weight, bias, norm[0], norm[1], relu, y)
+                if not relu:
+                    np.tanh(y, out=y)
+            else:
+                dense_of_one(state, weight, bias, y)
+                np.maximum(y, 0, out=y)
+            state = y
+        weight, bias = self._last
+        raw = np.empty(len(bias), np.float32)
+        dense_of_one(state, weight, bias, raw)
+        action: Array = self._finish(raw, noise)
+        return action
+
+
+def layers_of(actor: Any) -> Iterator[tuple[Any, bool]]:
+    """Weight and bias of each layer, and gain and shift if it has LayerNorm; and whether a ReLU follows, not a tanh."""
+    if hasattr(actor, "folded"):
+        yield from ((layer, True) for layer in actor.folded())
+        return
+    if isinstance(actor.trunk, Trunk):
+        yield tuple(arrays(actor.trunk)), False
+    layers: list[nn.Module] = list(actor.layers)
+    for layer, after in zip(layers, [*layers[1:], None], strict=True):
+        if isinstance(layer, nn.Linear):
+            yield tuple(arrays(layer, *([after] if isinstance(after, Norm) else []))), True

@@ -101,6 +101,27 @@ def normalise_back(
 
 
 @reordering_kernel
+def rectified_back(d: Array, y: Array, learn: bool, d_bias: Array) -> None:
+    """``d`` [B, N] goes from the gradient of ``y`` [B, N], bias and ReLU of a product, to that of the product.
+
+    >>> d, d_bias = np.float32([[3, 4]]), np.zeros(2, "f")
+    >>> rectified_back(d, np.float32([[0, 1]]), True, d_bias)
+    >>> d.tolist(), d_bias.tolist()
+    ([[0.0, 4.0]], [0.0, 4.0])
+    """
+    rows, size = d.shape
+    if learn:
+        for k in range(size):
+            d_bias[k] = np.float32(0)
+    for r in range(rows):
+        for k in range(size):
+            d[r, k] = d[r, k] if y[r, k] > 0 else np.float32(0)
+        if learn:
+            for k in range(size):
+                d_bias[k] += d[r, k]
+
+
+@reordering_kernel
 def adam(
     weight: Array,
     gradient: Array,

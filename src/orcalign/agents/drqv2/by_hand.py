@@ -17,7 +17,8 @@ from orcalign.agents.cpu.adam import AdamByHand
 from orcalign.agents.cpu.beside import beside
 from orcalign.agents.cpu.kernels import Array
 from orcalign.agents.cpu.layers import ActorByHand, CriticByHand
-from orcalign.agents.drqv2.losses import nearby, through_tanh, towards, upwards
+from orcalign.agents.cpu.losses import towards, upwards
+from orcalign.agents.drqv2.losses import nearby, through_tanh
 
 if TYPE_CHECKING:
     from orcalign.agents.drqv2.agent import DrQv2
@@ -32,9 +33,8 @@ class UpdateByHand:
 
     def can(self, batch: Batch[Tensor]) -> bool:
         """Whether it can do what this agent and this batch need."""
-        settings, observations = self._agent.settings, batch.observations
-        states = observations.dim() == 2 and observations.dtype == torch.float32
-        return states and self._agent.device == "cpu" and settings.layer_norm and settings.trunk > 0
+        states = batch.observations.dim() == 2 and batch.observations.dtype == torch.float32
+        return states and self._agent.device == "cpu"
 
     def __call__(self, batch: Batch[Tensor], update_actor: bool) -> dict[str, Tensor]:
         """Critics towards the target, the actor up the critics, the target after the critics."""
@@ -103,7 +103,7 @@ class Buffers:
         )  # fmt: skip
         self._actor_adam.begin()
         actor.head.begin_backward(learn=True)
-        beside(self._learn_actors_first_half, actor.head.learn_last)
+        beside(actor.learn_in_front, actor.head.learn_last)
         self._actor_adam.step(self._actor_rows)
         return loss
 
@@ -129,10 +129,3 @@ class Buffers:
     def _learn_head(self, number: int) -> None:
         self._critic.heads[number].backward(learn=True)
         self._critic_adam.step(self._head_rows[number])
-
-    def _learn_actors_first_half(self) -> None:
-        head, trunk = self._actor.head, self._actor.trunk
-        head.end_backward(learn=True)
-        head.first.learn()
-        trunk.backward(learn=True)
-        trunk.learn()

@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import math
+from functools import cached_property
 from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor, nn
-from torch.nn import functional
 
 from orcalign.agents.agent import Agent
 from orcalign.agents.batch import Batch
 from orcalign.agents.networks import make_head, make_trunk
 from orcalign.agents.parameters import smooth
 from orcalign.agents.sac import SACSettings
-
-LOG_STD = (-20.0, 2.0)
-"""Bounds of a Gaussian policy's log standard deviation: beyond them probabilities overflow."""
+from orcalign.agents.sac.by_hand import UpdateByHand
+from orcalign.agents.sac.gaussian import LOG_STD, sampled, split
 
 
 class GaussianActor(nn.Module):
@@ -29,32 +29,26 @@ class GaussianActor(nn.Module):
 
     def forward(self, features: Tensor) -> tuple[Tensor, Tensor]:
         """[B, D] → mean [B, A], log standard deviation [B, A]."""
-        return self.split(self.layers(self.trunk(features)))
-
-    @staticmethod
-    def split(raw: Tensor) -> tuple[Tensor, Tensor]:
-        """[B, 2A] → mean [B, A], log standard deviation [B, A]."""
-        mean, log_std = raw.chunk(2, dim=-1)
-        return mean, log_std.clamp(*LOG_STD)
+        return split(self.layers(self.trunk(features)))
 
     def act(self, features: Tensor, noise: Tensor | None) -> Tensor:
         """The mean's action; ``noise`` [B, A] of variance 1 makes it a draw from the policy."""
         mean, log_std = self(features)
         return torch.tanh(mean if noise is None else mean + log_std.exp() * noise)
 
+    @staticmethod
+    def finish(raw: np.ndarray, noise: np.ndarray | None) -> np.ndarray:
+        """The same from what the layers say of one state, [2A]."""
+        mean, log_std = np.split(raw, 2)
+        if noise is not None:
+            mean = mean + np.exp(np.clip(log_std, *LOG_STD)) * np.asarray(noise, np.float32)
+        action: np.ndarray = np.tanh(mean)
+        return action
+
     def sample(self, features: Tensor, generator: torch.Generator) -> tuple[Tensor, Tensor]:
         """Actions [B, A] drawn from the policy, and their log probability [B]."""
-        return sampled(*self(features), generator)
-
-
-def sampled(mean: Tensor, log_std: Tensor, generator: torch.Generator) -> tuple[Tensor, Tensor]:
-    """Actions [B, A] of a Gaussian policy with these [B, A], and their log probability [B]."""
-    noise = torch.empty_like(mean).normal_(generator=generator)
-    raw = mean + log_std.exp() * noise
-    # log(1 - tanh(raw)^2), in a form that does not lose everything where tanh is nearly 1.
-    log_slope = 2 * (math.log(2) - raw - functional.softplus(-2 * raw))
-    log_prob = -0.5 * noise**2 - log_std - 0.5 * math.log(2 * math.pi) - log_slope
-    return torch.tanh(raw), log_prob.sum(-1)
+        mean, log_std = self(features)
+        return sampled(mean, log_std, generator)
 
 
 class SAC(Agent):
@@ -72,6 +66,10 @@ class SAC(Agent):
     first_temperature, entropy_of_an_action = 1.0, -1.0
     """What entropy is worth at the beginning, and how much of it is aimed at."""
 
+    @cached_property
+    def _by_hand(self) -> UpdateByHand:
+        return UpdateByHand(self)
+
     def _more_networks(self) -> dict[str, nn.Module]:
         # The price of entropy is learned as its logarithm, so that it stays positive.
         self.temperature = nn.ParameterDict({"log": torch.tensor(math.log(self.first_temperature))})
@@ -85,12 +83,18 @@ class SAC(Agent):
     def learn_temperature(self, entropy: Tensor, action_dim: int) -> None:
         """Raise the worth of entropy if there is less than aimed at."""
         if self.settings.entropy_temperature is None:
+            # The slope of the gap times the temperature's logarithm.
             gap = entropy - self.entropy_of_an_action * action_dim
-            self._optimisers["temperature_adam"].step(self.temperature["log"] * gap)
+            self._optimisers["temperature_adam"].apply([gap])
 
     def update(self, batch: Batch[Any], update_actor: bool = True) -> dict[str, Tensor]:
         """Learn from one batch: critics, actor, temperature, and the target after the critics."""
-        observations, actions, returns, discounts, next_observations = batch.to(self.device)
+        tensors = batch.to(self.device)
+        learn = self._by_hand if self._by_hand.can(tensors) else self._by_autograd
+        return learn(tensors, update_actor)
+
+    def _by_autograd(self, batch: Batch[Tensor], update_actor: bool) -> dict[str, Tensor]:
+        observations, actions, returns, discounts, next_observations = batch
         alpha = self.alpha()
 
         with torch.no_grad():

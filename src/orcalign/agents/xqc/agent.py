@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import Any
 
 import torch
@@ -12,6 +13,7 @@ from orcalign.agents.parameters import smooth
 from orcalign.agents.replay import Replay
 from orcalign.agents.sac.agent import SAC
 from orcalign.agents.xqc import XQCSettings
+from orcalign.agents.xqc.by_hand import XQCByHand
 from orcalign.agents.xqc.networks import DistributionCritic, NormalisedActor, shorten
 from orcalign.agents.xqc.values import BOUND, means, spread, support
 
@@ -48,9 +50,12 @@ class XQC(SAC):
         deviation, most = replay.running_returns(self.settings.gamma)
         self.reward_scale.fill_(max(deviation, most / BOUND) or 1.0)
 
-    def update(self, batch: Batch[Any], update_actor: bool = True) -> dict[str, Tensor]:
-        """Learn from one batch: critics, now and then actor and temperature, and the target after the critics."""
-        observations, actions, returns, discounts, next_observations = batch.to(self.device)
+    @cached_property
+    def _by_hand(self) -> XQCByHand:
+        return XQCByHand(self)
+
+    def _by_autograd(self, batch: Batch[Tensor], update_actor: bool) -> dict[str, Tensor]:
+        observations, actions, returns, discounts, next_observations = batch
         alpha, count = self.alpha(), len(actions)
 
         with torch.no_grad():
@@ -58,7 +63,8 @@ class XQC(SAC):
             logits = self.target(next_observations, next_actions)
             first, second = means(logits)
             # The whole distribution of the critic that thinks less of it.
-            likely = torch.where((first <= second)[:, None], *logits.softmax(-1))
+            chances = logits.softmax(-1)
+            likely = torch.where((first <= second)[:, None], chances[0], chances[1])
             worth = support(self.device) - (alpha * next_log_prob)[:, None]
             target = spread((returns / self.reward_scale)[:, None] + discounts[:, None] * worth, likely)
         both = torch.cat([observations, next_observations]), torch.cat([actions, next_actions])
@@ -69,7 +75,7 @@ class XQC(SAC):
         values = means(logits.detach()) * self.reward_scale
         metrics = {"critic_loss": loss.detach(), "q_mean": values.mean(), "alpha": alpha}
 
-        if update_actor and self._actor_is_due():
+        if update_actor and self.actor_is_due():
             new_actions, log_prob = self.actor.sample(observations, self.generator, learn=True)
             value = means(self.critic(observations, new_actions)).amin(0)
             actor_loss = (alpha * log_prob - value).mean()
@@ -82,7 +88,8 @@ class XQC(SAC):
         smooth(self.target, self.critic, self.settings.target_smoothing)
         return metrics
 
-    def _actor_is_due(self) -> bool:
+    def actor_is_due(self) -> bool:
+        """Whether the actor learns at this update of the critics."""
         return (self.critic_optimiser.steps - 1) % self.settings.actor_every == 0
 
     def _tensors(self) -> dict[str, Tensor]:

@@ -6,12 +6,17 @@ of the same length.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
 from orcalign.agents.networks import dense
-from orcalign.agents.sac.agent import GaussianActor, sampled
+from orcalign.agents.sac.agent import GaussianActor
+from orcalign.agents.sac.gaussian import sampled, split
 from orcalign.agents.xqc import XQCSettings
 from orcalign.agents.xqc.values import ATOMS
 
@@ -38,6 +43,14 @@ class BatchNorm(nn.Module):
         share = self.next_share() if learn else 0.0
         return functional.batch_norm(x, self.mean, self.variance, self.gain, self.shift, learn, share, EPSILON)
 
+    @torch.no_grad()
+    def line(self) -> tuple[Tensor, Tensor]:
+        """What it does with running statistics: slope and offset, [N] each."""
+        slope = (self.variance + EPSILON).rsqrt()
+        slope = slope if self.gain is None else slope * self.gain
+        offset = -self.mean * slope
+        return slope, offset if self.shift is None else offset + self.shift
+
     def next_share(self) -> float:
         """Count a batch; of the first ones the running statistics are plain means, so that no start is left in them."""
         self.batches += 1
@@ -54,9 +67,24 @@ class Hidden(nn.Module):
         self.norms = nn.ModuleList(BatchNorm(settings.hidden) for _ in sizes[:-1])
         self.last = dense(settings.hidden, outputs)
 
+    def pairs(self) -> Iterator[tuple[Any, Any]]:
+        """Each hidden layer with its BatchNorm."""
+        return zip(self.dense, self.norms, strict=True)
+
+    @torch.no_grad()
+    def folded(self, front: BatchNorm) -> list[tuple[Tensor, Tensor]]:
+        """Weight and bias of layers that do the same with running statistics, ``front`` before the first of them."""
+        found = []
+        slope, offset = front.line()
+        for layer, norm in self.pairs():
+            weight, (after, more) = layer.weight, norm.line()
+            found.append((after[:, None] * weight * slope, after * (weight @ offset) + more))
+            slope, offset = torch.ones(len(after)), torch.zeros(len(after))
+        return [*found, (self.last.weight.detach(), self.last.bias.detach())]
+
     def forward(self, x: Tensor, learn: bool, rows: slice = slice(None)) -> Tensor:
         """Of all rows statistics are learned; what comes out is asked for some."""
-        for layer, norm in zip(self.dense, self.norms, strict=True):
+        for layer, norm in self.pairs():
             x = functional.relu(norm(layer(x), learn))
         out: Tensor = self.last(x[rows])
         return out
@@ -69,15 +97,20 @@ class NormalisedActor(GaussianActor):
         nn.Module.__init__(self)
         # What follows has a gain and a shift of its own.
         self.norm = BatchNorm(features, affine=False)
-        self.layers = Hidden(features, 2 * action_dim, settings)
+        self.layers: Any = Hidden(features, 2 * action_dim, settings)
 
     def forward(self, features: Tensor, learn: bool = False) -> tuple[Tensor, Tensor]:
         """[B, D] → mean [B, A], log standard deviation [B, A]."""
-        return self.split(self.layers(self.norm(features, learn), learn))
+        return split(self.layers(self.norm(features, learn), learn))
+
+    def folded(self) -> list[tuple[np.ndarray, np.ndarray]]:
+        """Weight and bias of layers with ReLU between them that do the same with running statistics."""
+        return [(weight.numpy(), bias.numpy()) for weight, bias in self.layers.folded(self.norm)]
 
     def sample(self, features: Tensor, generator: torch.Generator, learn: bool = False) -> tuple[Tensor, Tensor]:
         """Actions [B, A] drawn from the policy, and their log probability [B]."""
-        return sampled(*self(features, learn), generator)
+        mean, log_std = self(features, learn)
+        return sampled(mean, log_std, generator)
 
 
 class DistributionCritic(nn.Module):

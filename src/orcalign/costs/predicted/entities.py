@@ -14,6 +14,9 @@ import numpy.typing as npt
 from orcalign.checks import near_miss, require
 from orcalign.matching.match import FloatArray
 
+COMPARED = ("joints", "arms")
+"""What a joint predictor's distances are taken between: the places of all joints, in metres, or the angles of the arms,
+in radians."""
 FIELDS = ("hand", "gripper", "objects", "goal", "unit", "opening", "units")
 
 

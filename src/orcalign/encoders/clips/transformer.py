@@ -96,8 +96,11 @@ def _build(kind: str, folder: Path, chosen: str) -> Any:
                 told = self.model.get_video_features(pixel_values=frames)
                 return told if isinstance(told, torch.Tensor) else told.pooler_output
             if kind == "vjepa2":
-                return self.model(pixel_values_videos=frames, skip_predictor=True).last_hidden_state.mean(dim=1)
-            return self.model(pixel_values=frames).last_hidden_state.mean(dim=1)
+                seen = self.model(pixel_values_videos=frames, skip_predictor=True)
+            else:
+                seen = self.model(pixel_values=frames)
+            mean: Tensor = seen.last_hidden_state.mean(dim=1)
+            return mean
 
     try:
         return Embedder()

@@ -6,7 +6,7 @@ damper at each hinge, so that the humanoid stands for a while and falls all the 
 
 from __future__ import annotations
 
-from typing import final
+from typing import Any, final
 
 import numpy as np
 import numpy.typing as npt
@@ -50,8 +50,17 @@ class HoldAngles:
         """The action of now, within the limits."""
         data = self._env.data
         torque = self._stiff * (self.angles - data.qpos[ROOT:]) - self._damp * data.qvel[ROOT - 1 :]
-        action = torque[self._hinge] / self._gear
-        return np.clip(action, -0.4, 0.4).astype(np.float32)
+        return within(torque[self._hinge] / self._gear)
+
+
+def within(action: npt.NDArray[np.floating[Any]]) -> npt.NDArray[np.float32]:
+    """An action within the limits.
+
+    >>> within(np.array([-1.0, 0.25])).tolist()
+    [-0.4000000059604645, 0.25]
+    """
+    found: npt.NDArray[np.float32] = np.clip(action, -0.4, 0.4).astype(np.float32)
+    return found
 
 
 def goal_angles(task: str) -> npt.NDArray[np.float64]:

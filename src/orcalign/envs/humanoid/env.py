@@ -57,7 +57,8 @@ class HumanoidArms(gymnasium.Env[npt.NDArray[np.float64], npt.NDArray[np.float32
 
     def __init__(self, spec: TaskSpec) -> None:
         self.task_spec = spec
-        self._sim = _Dressed(terminate_when_unhealthy=False)
+        make: Any = _Dressed
+        self._sim = make(terminate_when_unhealthy=False)
         self.goal = goal_arms(spec.name)
         """[6] Arm angles."""
         space: Any = self._sim.observation_space

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from orcalign.costs.predicted.entities import Entities
-from orcalign.envs.humanoid.control import HoldAngles, goal_angles
+from orcalign.envs.humanoid.control import HoldAngles, goal_angles, within
 from orcalign.envs.humanoid.env import HumanoidArms
 from orcalign.envs.humanoid.poses import ARMS, GOALS, HINGES, OBSERVED_ARMS, POINTS
 from orcalign.envs.posing import Posed, layout_numbers, layout_seed
@@ -78,7 +78,7 @@ def _play(env: HumanoidArms, rng: np.random.Generator) -> Act:
     noise = _smooth(rng, env.task_spec.episode_steps)
     if kind == "random":
         loud = rng.uniform(0.1, 0.4)
-        return lambda t: (loud * noise[t]).clip(-0.4, 0.4).astype(np.float32)
+        return lambda t: within(loud * noise[t])
     hold = HoldAngles(env, np.zeros(len(HINGES)), legs=float(rng.uniform(50, 110)))
     if kind == "fall":
         hold = HoldAngles(env, hold.angles, legs=float(rng.uniform(0, 25)))
@@ -96,7 +96,7 @@ def _play(env: HumanoidArms, rng: np.random.Generator) -> Act:
             hold.angles[ARMS] = goal * min(1.0, (t + 1) / 40)
         else:
             hold.angles[ARMS] = targets[t // 30]
-        return (hold() + loud * noise[t]).clip(-0.4, 0.4).astype(np.float32)
+        return within(hold() + loud * noise[t])
 
     return act
 

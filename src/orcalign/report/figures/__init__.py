@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pkgutil
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -31,12 +32,14 @@ class FigureSpec:
     task: str
     title: str
     summary: str
-    methods: tuple[Method, ...]
-    claims: tuple[tuple[int, int, int], ...]
+    methods: tuple[Method, ...] = ()
+    claims: tuple[tuple[int, int, int], ...] = ()
     """(method, a, b): on the films that ship this method pays agent a more than agent b. Those that make the films
     look for episodes on which all of them hold."""
     of_failing: bool = False
     """Compare only agents that fail: where do they go from there?"""
+    draws: str = ""
+    """A function of runs, as module:name, that draws what compares no agents."""
 
 
 OT = Method("OT", "ot")
@@ -88,6 +91,30 @@ FIGURES: dict[str, FigureSpec] = {
             ((0, 1, 0), (1, 0, 1), (1, 2, 0)),
             of_failing=True,
         ),
+        FigureSpec(
+            "humanoid-demos",
+            "Figure 10",
+            "humanoid-arm-up-left",
+            "The demos of the humanoid",
+            "ten posed frames of each of the four motions",
+            draws="orcalign.report.figures.humanoid:demos",
+        ),
+        FigureSpec(
+            "humanoid-rewards",
+            "Figure 11",
+            "humanoid-arm-up-left",
+            "How near is the goal?",
+            "an off-the-shelf encoder against the joint predictor",
+            draws="orcalign.report.figures.humanoid:rewards",
+        ),
+        FigureSpec(
+            "humanoid-confidence",
+            "Figure 12",
+            "humanoid-arm-up-left",
+            "What is a fall worth?",
+            "confidence lowers the reward of what is read wrong",
+            draws="orcalign.report.figures.humanoid:confidence",
+        ),
     )
 }
 
@@ -122,7 +149,6 @@ def make_figure(name: str, runs: Sequence[Path] = (), out: Path = Path("runs/fig
     from orcalign.report.plots import save_figure
 
     spec = find_figure(name)
-    scene = from_runs(runs, spec.task) if runs else from_films(name)
     png, svg = out / f"{name}.png", out / f"{name}.svg"
     for path in (png, svg):
         require_writable(path)
@@ -130,7 +156,11 @@ def make_figure(name: str, runs: Sequence[Path] = (), out: Path = Path("runs/fig
 
     # Fixed names inside the SVG, no date: the same code gives the same bytes.
     with matplotlib.rc_context({"svg.hashsalt": "orcalign", "svg.fonttype": "path"}):
-        figure = draw_figure(spec, scene)
-        save_png(figure, png)
+        if spec.draws:
+            figure = pkgutil.resolve_name(spec.draws)(runs)
+            save_figure(figure, png)
+        else:
+            figure = draw_figure(spec, from_runs(runs, spec.task) if runs else from_films(name))
+            save_png(figure, png)
         save_figure(figure, svg, metadata={"Date": None})
     return png, svg

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from orcalign.experiments.results import CHECKPOINTS, METRICS, STATES, StudyCell, StudyResults
 from orcalign.experiments.table_formats import about_aggregates, aggregate_rows, difference_row, row_cells
-from orcalign.experiments.tables import AVERAGE, StudyTable, heading, make_table, paper_budget
+from orcalign.experiments.tables import AVERAGE, StudyTable, heading, make_table, paper_budget, substitute_lines
 from orcalign.report.explainer.document import safe
 from orcalign.report.study.films import link_to, state_words
 from orcalign.report.training_run.words import NOTHING, duration
@@ -38,6 +38,7 @@ def tables(runs: StudyResults, metric: str) -> str:
     parts = [_table(runs, table, name) for name, table in found.items()]
     seeds, paper = "1 seed" if runs.seeds == 1 else f"{runs.seeds} seeds", found["last"].paper
     budgets = f"Ours: {runs.steps:,} agent steps, {seeds}, preset {runs.preset}."
+    budgets += "".join(f" {line}" for line in substitute_lines(runs))
     budgets += "" if paper is None else f" In italics the paper's: {paper_budget(paper)}."
     return (
         '<section aria-labelledby="tables-title"><h2 id="tables-title">Results</h2>'

@@ -29,12 +29,15 @@ def charts(run: RunRecords) -> list[dict[str, Any]]:
             series_of("at the last step", "line", "accent", _points(run.evaluations, "success_rate")),
         ),
         _following(run),
+        _likeness(run, "similarity", "How much episodes are like the video", "cosine of the embeddings of whole clips"),
+        _likeness(run, "nearness", "How near episodes come to the demo", "1: every moment of it is met, in any order"),
         _eye(run),
         chart_of(
             "Demo frames in which the eye is believed",
             "share of the frames in which what it says of the objects counts",
             series_of("believed", "line", "accent", _thinned(*_steps_of(run.episodes, "believed"))),
         ),
+        _discriminator(run),
         _training(run.episodes, "reward", "Reward of training episodes", "summed, before it is scaled"),
         _training(run.episodes, "critic_loss", "Critic loss", "how wrong the value estimates are"),
         _training(run.episodes, "actor_loss", "Actor loss", "falls as the expected reward rises"),
@@ -109,11 +112,26 @@ def _following(run: RunRecords) -> dict[str, Any]:
         series_of("each coverage", "dots", "stall", _each(run.evaluations, "coverage")),
         series_of("each progress", "dots", "accent", _each(run.evaluations, "progress")),
         series_of("progress in training (mean)", "thin", "accent", _thinned(steps, training)),
+        series_of("an expert's progress", "thin", "stall", _thinned(*_steps_of(run.episodes, "expert_progress"))),
         series_of("coverage", "dashed", "stall", _points(run.evaluations, "coverage")),
         series_of("progress", "line", "accent", _points(run.evaluations, "progress")),
     )
     highest = max((value for one in chart["series"] for _, value in one["points"]), default=0.0)
     return {**chart, "low": 0.0, "high": min(1.0, 1.05 * highest) or 1.0}
+
+
+def _likeness(run: RunRecords, name: str, title: str, note: str) -> dict[str, Any]:
+    chart = chart_of(
+        title,
+        note,
+        series_of("each episode", "dots", "accent", _each(run.evaluations, name)),
+        series_of("in training", "thin", "stall", _thinned(*_steps_of(run.episodes, name))),
+        series_of(name, "line", "accent", _points(run.evaluations, name)),
+    )
+    if chart["series"]:
+        least = min(value for one in chart["series"] for _, value in one["points"])
+        set_range(chart, low=min(least, 1.0), high=1.0)
+    return chart
 
 
 def _eye(run: RunRecords) -> dict[str, Any]:
@@ -130,6 +148,25 @@ def _eye(run: RunRecords) -> dict[str, Any]:
         ),
     )
     set_range(chart, low=0.0, high=1.0)
+    return chart
+
+
+def _discriminator(run: RunRecords) -> dict[str, Any]:
+    """Half right is as good as a coin: there the learner's transitions look like the demo's."""
+    chart = chart_of(
+        "How often the discriminator is right",
+        "before it learns anew: of the demo, and of episodes that it does not know; 0.5 is as good as a coin",
+        *(
+            series_of(text, kind, colour, _thinned(*_steps_of(run.episodes, name)))
+            for name, text, kind, colour in (
+                ("accuracy_demo", "the demo's transitions", "dashed", "stall"),
+                ("accuracy_learner", "the learner's", "thin", "accent"),
+                ("accuracy", "both", "line", "accent"),
+            )
+        ),
+    )
+    if chart["series"]:
+        chart["rules"] = [{"value": 0.5, "text": "a coin"}]
     return chart
 
 

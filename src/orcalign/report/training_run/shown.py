@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
+from orcalign.report.clip_scores import bar
 from orcalign.report.explainer import PageAttempt, PageClip, PageData, PageResult, explainer_part
 from orcalign.report.explainer.document import PagePart
 from orcalign.report.explainer.embedding import MOST, embed_frames, image_tags
@@ -141,6 +142,13 @@ def alone(reward: Reward, episode: ShownEpisode) -> PagePart:
     chosen = moments(len(episode.frames), STRIP)
     clip = embed_frames(episode.frames[chosen], STRIP_BYTES)
     pictures = image_tags(clip, [f"frame {t}" for t in chosen])
+    if np.count_nonzero(rewards[:-1]) == 0:
+        # One number for the whole episode: a curve of it would be a spike at the end.
+        name = html.escape(f"{reward.name}: {float(rewards[-1]):.3f}, for the whole episode, paid at its last step")
+        return PagePart(
+            f'<section class="alone"><h3>{html.escape(episode.name)}</h3><div>{pictures}</div>{bar(float(rewards[-1]))}'
+            f'<p class="note">{name}</p></section>'
+        )
     # Adding 0 makes no -0 of a 0.
     least, most, total = (float(value) + 0.0 for value in (rewards.min(), rewards.max(), rewards.sum()))
     low, high = min(0.0, least), max(0.0, most)

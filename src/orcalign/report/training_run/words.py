@@ -12,6 +12,12 @@ from orcalign.training.episode import unreported
 from orcalign.training.follow_config import FOLLOW
 from orcalign.video import Demo
 
+PAID_FOR = {
+    "gaifo": "for transitions that a discriminator takes for the demo's",
+    "roboclip": "at the last step of an episode alone, for how much all of it is like the video",
+}
+"""Rewards of whole episodes and of discriminators, in words."""
+STATES_OF = "the states of one expert episode"
 NOTHING = "\N{EN DASH}"
 
 
@@ -53,7 +59,7 @@ def videos(demos: Sequence[Demo]) -> str:
 
 def follows_video(run: RunRecords) -> bool:
     """Whether the reward is one from a video; another one may look at anything."""
-    return bool(section(run.config, "reward").get("reward", "video") == "video") or follows_places(run)
+    return section(run.config, "reward").get("reward", "video") in ("video", "roboclip") or follows_places(run)
 
 
 def follows_places(run: RunRecords) -> bool:
@@ -91,6 +97,8 @@ def evaluation_table(run: RunRecords) -> str:
         "Reward": lambda r: _figure(r.get("reward")),
         "Progress": lambda r: _figure(r.get("progress")),
         "Coverage": lambda r: _figure(r.get("coverage")),
+        "Similarity": lambda r: _figure(r.get("similarity")),
+        "Nearness": lambda r: _figure(r.get("nearness")),
         "Kept as best": lambda r: "yes" if r.get("best") else "",
     }
     # A reward without a demo to follow says nothing of progress, a task without an expert nothing of shares.
@@ -162,11 +170,19 @@ def details(run: RunRecords, demos: Sequence[Demo], problems: Sequence[str]) -> 
     ) + f"<section><h2>How it was made</h2><dl>{rows}</dl>{config if run.config_text else ''}</section>"
 
 
+def _of_states(reward: Record) -> bool:
+    return reward.get("reward") == "gaifo" and "sees=frames" not in (reward.get("set") or ())
+
+
 def _beginning(run: RunRecords, demos: Sequence[Demo]) -> str:
     reward = section(run.config, "reward")
     blind = "success was only counted, never told to it."
     if run.evaluations and unreported(run.evaluations[-1]):
         blind = "the environment reports no success."
+    if reward.get("reward") in PAID_FOR:
+        source = STATES_OF if _of_states(reward) else videos(demos)
+        paid = PAID_FOR[str(reward["reward"])]
+        return f"The agent was to learn {task_name(run)} from {source}. It was rewarded {paid}; {blind}"
     if not follows_video(run):
         return f"The agent was to learn {task_name(run)}. It was rewarded by {reward['reward']}; {blind}"
     text = f"The agent was to learn {task_name(run)} from {videos(demos)}."

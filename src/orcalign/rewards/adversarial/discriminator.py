@@ -123,4 +123,5 @@ def penalty(weights: dict[str, Tensor], demo: Tensor, learner: Tensor, mix: Tens
 
     between = (mix * demo + (1 - mix) * learner).requires_grad_()
     (slope,) = torch.autograd.grad(forward(weights, between).sum(), between, create_graph=True)
-    return (slope.norm(dim=1) - 1).square().mean()
+    off: Tensor = (slope.norm(dim=1) - 1).square().mean()
+    return off

@@ -103,7 +103,7 @@ class ClipReward(Reward):
 
     def pay(self, episodes: Sequence[Evidence]) -> list[FloatArray]:
         """[T] of each episode: nothing before the last step."""
-        rewards = [np.zeros(one.length) for one in episodes]
+        rewards: list[FloatArray] = [np.zeros(one.length) for one in episodes]
         for reward, one in zip(rewards, episodes, strict=True):
             reward[-1] = self.similarity(one)
         return rewards

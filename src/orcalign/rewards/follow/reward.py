@@ -205,7 +205,7 @@ class FollowReward(Reward):
         if plain["described"] is not None:
             described = DescribedDemo.from_state(plain["described"], kept.under("described/").arrays)
             self._guiding = self._guided(described)
-        self._best = float(plain["best"])
+        self._best = float(plain.get("best", 0.0))
         if self.own is not None:
             self.own.load_state((plain["own"], dict(kept.under("own/").arrays)))
 
@@ -228,7 +228,7 @@ class FollowReward(Reward):
         from orcalign.rewards.follow.own_frames import EYE, OwnFrames, OwnSettings, read_demo
 
         own, turned = description["own"], description.get("turning")
-        by_pictures = description["learner"] == "pictures"
+        by_pictures = description.get("learner") == "pictures"
         return cls(
             Entities.from_plain(description["entities"]),
             description["rest"],
