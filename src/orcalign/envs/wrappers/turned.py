@@ -53,4 +53,4 @@ class Turned(gymnasium.Wrapper[Any, Any, Any, Any]):
         return self._seen(state), reward, terminated, truncated, {**info, "state": state}
 
     def _seen(self, state: npt.NDArray[Any]) -> npt.NDArray[Any]:
-        return self.turning.observation(state, self._first).astype(self.observation_space.dtype)
+        return self.turning.observation(state, self._first).astype(state.dtype)

@@ -16,7 +16,7 @@ from orcalign.report.explainer.document import PagePart
 from orcalign.report.explainer.embedding import MOST, embed_frames, image_tags
 from orcalign.report.plots import moments
 from orcalign.report.training_run.eye import eye_part
-from orcalign.report.training_run.reading import RunRecords, section
+from orcalign.report.training_run.reading import Record, RunRecords, section
 from orcalign.rewards import Evidence, Reward
 from orcalign.rewards.explanation import Explanation
 from orcalign.training.episode import read_shown, unreported
@@ -99,7 +99,7 @@ def shown_episodes(run: RunRecords) -> tuple[tuple[ShownEpisode, ...], tuple[str
                 problems.append(f"The video {video.name} cannot be shown ({error}).")
                 continue
             ending = f": success in {steps} of {T} steps" if steps else ": no success"
-            record = next((one for one in run.evaluations if int(one["step"]) == step), {})
+            record: Record = next((one for one in run.evaluations if int(one["step"]) == step), {})
             if unreported(record):
                 reached = (section(record, "each").get("progress") or [])[k : k + 1]
                 ending = f": progress {reached[0]:.2f}" if reached else ""

@@ -86,7 +86,8 @@ class FollowReward(Reward):
         by_pictures = None if pictures is None else ByPictures(entities, self.rest, pictures)
         self.learner: Learner = by_pictures or ByStates(entities, turning)
         self.need = self.learner.need if own is None else own.need
-        self.sight = Sight(entities, self.rest, self.settings.sees)
+        rest = self.rest if turning is None else turning.values(self.rest, self.rest)
+        self.sight = Sight(entities, rest, self.settings.sees)
         self.guide_dim = self.sight.dim
         self._read = described if callable(described) else None
         self._experts, self._best = tuple(experts), 0.0
@@ -172,7 +173,7 @@ class FollowReward(Reward):
         """A step at a time, by the state alone or the frame alone."""
         # One that reads states remembers how its episode began.
         by_states = self.learner.kind == "states"
-        learner = ByStates(self.entities, self.turning) if by_states else self.learner
+        learner: Learner = ByStates(self.entities, self.turning) if by_states else self.learner
         return FollowStream(learner, self.sight, self.guiding)
 
     def explain(self, evidence: Evidence) -> Explanation | None:
