@@ -15,8 +15,9 @@ import numpy.typing as npt
 from orcalign.costs.predicted.described import DescribedDemo
 from orcalign.matching.match import FloatArray
 
-STEP = 8.0
-"""Centimetres between two frames from twice of which on there is one in between."""
+STEP, CUT = 8.0, 3.0
+"""Frames are far apart if they are twice so many centimetres from one another, and so many times as far as frames of
+this demo usually are; then they get others in between, at such a distance or at the usual one, if that is larger."""
 SLACK = 0.25
 """Of the distance between the two frames, in the middle: about as far as a quarter of a circle is from its chord."""
 MOST = 16
@@ -37,15 +38,18 @@ def bridge(demo: DescribedDemo, between: FloatArray) -> Bridged:
     """The demo with frames between those that are far apart, by distances between its frames [J, J] in centimetres.
 
     >>> from orcalign.costs.predicted.entities import Entities
-    >>> demo = DescribedDemo.known(Entities((0,), unit=1.0), [[0.0], [4.0], [24.0]], [0.0])
+    >>> demo = DescribedDemo.known(Entities((0,), unit=1.0), [[0.0], [4.0], [8.0], [28.0]], [0.0])
     >>> bridged = bridge(demo, np.abs(demo.values - demo.values.T))
     >>> bridged.demo.values[:, 0].tolist(), bridged.slack.tolist(), bridged.real.tolist()
-    ([0.0, 4.0, 14.0, 24.0], [0.0, 0.0, 5.0, 0.0], [0, 1, 3])
+    ([0.0, 4.0, 8.0, 18.0, 28.0], [0.0, 0.0, 0.0, 5.0, 0.0], [0, 1, 2, 4])
     """
+    steps = between.diagonal(1)
+    usual = float(np.median(steps)) if len(steps) else 0.0
+    step, cut = max(STEP, usual), max(2 * STEP, CUT * usual)
     before, share, slack, real = [0], [0.0], [0.0], [0]
     for j in range(1, len(demo)):
         far = float(between[j - 1, j])
-        count = min(MOST, int(far // STEP) - 1) if far >= 2 * STEP else 0
+        count = min(MOST, int(far // step) - 1) if far >= cut else 0
         parts = np.arange(1, count + 1) / (count + 1)
         before += [j - 1] * count + [j]
         share += [*parts.tolist(), 0.0]
