@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from orcalign.costs.frames import Eye
+from orcalign.encoders.protocol import check_frames
 from orcalign.matching import TRACKERS
 from orcalign.matching.costs import context as in_context
 from orcalign.matching.match import FloatArray
@@ -18,8 +19,13 @@ from orcalign.rewards.demos import check_shape
 from orcalign.rewards.settings import RewardSettings
 
 if TYPE_CHECKING:
+    from orcalign.rewards.base import Stream
     from orcalign.rewards.composed import Composed
     from orcalign.rewards.description import SharedModel
+
+
+STAYS = 0.25
+"""What a jump over the whole demo counts, as a share of how much the distances of a frame differ; back, twice that."""
 
 
 @final
@@ -40,33 +46,40 @@ class VideoStream:
         # Of the episode: what sees its frames, and how its first one looks.
         self._eye: Eye | None = None
         self._first: npt.NDArray[Any] | None = None
+        self._at = np.zeros(len(demos), np.int64)
 
     def push(self, frame: Frames | None = None, state: Array | None = None, action: Array | None = None) -> float:
         """The reward of the next learner frame, uint8 [H,W,3]."""
         picture = np.asarray(frame)
+        eye = self.eye_for(picture)
+        return self.push_features(eye(picture[None])[0], eye)
+
+    def eye_for(self, picture: Frames) -> Eye:
+        """What sees the next learner frame, uint8 [H,W,3]; one that cannot be compared with the demo is refused."""
         if picture.ndim != 3:
             raise ValueError(
                 f"the frame has shape {picture.shape}; a stream takes one [H,W,3] at a time, "
                 f"and a VideoReward whole episodes [T,H,W,3]."
             )
+        check_frames(picture[None])
         check_shape(self._model.kit.demos[0], *picture.shape[:2])
-        eye = self._model.get().begin(picture) if self._eye is None else self._eye
-        reward = self.push_features(eye(picture[None])[0])
-        self._eye = eye
-        return reward
+        return self._model.get().begin(picture) if self._eye is None else self._eye
 
-    def push_features(self, features: npt.ArrayLike) -> float:
-        """The reward of the next learner frame from its features [D]."""
+    def push_features(self, features: npt.ArrayLike, eye: Eye | None = None) -> float:
+        """The reward of the next learner frame from its features [D], and from now on see the episode with that eye."""
         row = np.asarray(features)
         if row.ndim != 1:
             raise ValueError(f"features has shape {row.shape}; a stream takes one frame's [D] at a time.")
         first = row if self._first is None else self._first
         rewards = []
         costs = self._model.get().compare(row[None], first)
-        for recent, cost, tracker in zip(self._recent, costs, self._trackers, strict=True):
+        for k, (recent, cost, tracker) in enumerate(zip(self._recent, costs, self._trackers, strict=True)):
             recent.append(cost[0])
-            rewards.append(tracker.push(in_context(np.stack(recent), self._context, "past")[-1]))
-        self._first = first
+            near = in_context(np.stack(recent), self._context, "past")[-1]
+            rewards.append(tracker.push(near))
+            ahead = (np.arange(len(near)) - self._at[k]) / len(near)
+            self._at[k] = np.argmin(near + STAYS * np.ptp(near) * np.maximum(ahead, -2 * ahead))
+        self._first, self._eye = first, eye or self._eye
         return max(rewards)
 
     @property
@@ -78,6 +91,14 @@ class VideoStream:
     def progress(self) -> float:
         """How far that demo has been followed in order, from 0 to 1; it never falls."""
         return self._trackers[self.demo].progress
+
+    @property
+    def at(self) -> int:
+        """The frame of that demo that the learner is at: the nearest one, where a jump counts against it.
+
+        Unlike the progress it can fall.
+        """
+        return int(self._at[self.demo])
 
     @property
     def followed(self) -> dict[str, float]:
@@ -100,6 +121,51 @@ class VideoStream:
             tracker.reset()
             recent.clear()
         self._eye = self._first = None
+        self._at[:] = 0
+
+
+def push_together(streams: Sequence[Stream], frames: Sequence[Frames]) -> list[float | Exception]:
+    """The rewards of the next frame [H,W,3] of each of several streams, in place of a reward what its push raised.
+
+    Frames of one shape that one eye sees are encoded in one go, which is faster than one by one; the rewards are the
+    same bits.
+
+    Args:
+        streams: B of them, each once.
+        frames: of each its next one.
+
+    >>> from orcalign.rewards import VideoReward
+    >>> demo = np.random.default_rng(0).integers(0, 255, (5, 8, 8, 3), np.uint8)
+    >>> reward = VideoReward(demo, "pixels", context=1)
+    >>> here, there = reward.stream(), reward.stream()
+    >>> push_together([here, there], [demo[0], demo[4]]) == [reward.stream().push(demo[t]) for t in (0, 4)]
+    True
+    """
+    pushed: list[Any] = [None] * len(streams)
+    seen_alike: dict[tuple[int, tuple[int, ...]], tuple[Eye, list[int]]] = {}
+    for b, (stream, frame) in enumerate(zip(streams, frames, strict=True)):
+        try:
+            if isinstance(stream, VideoStream):
+                eye = stream.eye_for(np.asarray(frame))
+                seen_alike.setdefault((id(eye), np.shape(frame)), (eye, []))[1].append(b)
+            else:
+                pushed[b] = stream.push(frame)
+        except Exception as error:
+            pushed[b] = error
+    for eye, members in seen_alike.values():
+        try:
+            features: Any = eye(np.stack([frames[b] for b in members]))
+        except Exception as error:
+            for b in members:
+                pushed[b] = error
+            continue
+        for row, b in zip(features, members, strict=True):
+            stream = streams[b]
+            try:
+                pushed[b] = stream.push_features(row, eye)  # type: ignore[attr-defined]
+            except Exception as error:
+                pushed[b] = error
+    return pushed
 
 
 @final
