@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from rewards.clips import clip
 
-from orcalign.rewards import VideoReward, push_together
+from orcalign.rewards import VideoReward
 
 DEMO = clip(np.linspace(0, 1, 15))
 PROGRESS = {"matcher": "orca_progress"}
@@ -94,33 +94,6 @@ def test_two_streams_are_independent():
     for frame in DEMO:
         a.push(frame)
     assert b.progress == 0 < a.progress
-
-
-def test_streams_pushed_together_are_streams_pushed_alone():
-    reward = pixels(context=2, direction="past")
-    alone, together = ([reward.stream() for _ in range(4)] for _ in range(2))
-    calls = []
-    encode = reward.encoder.__call__
-    reward.model.encoder = lambda frames: calls.append(len(frames)) or encode(frames)
-    rng = np.random.default_rng(0)
-    for t in range(8):
-        frames = [DEMO[(t + 3 * b) % len(DEMO)] for b in range(3)]
-        frames.append(rng.integers(0, 256, (96, 128, 3), np.uint8))
-        assert push_together(together, frames) == [one.push(frame) for one, frame in zip(alone, frames, strict=True)]
-        assert [one.progress for one in together] == [one.progress for one in alone]
-    assert calls[:2] == [3, 1], "frames of one shape are encoded in one go"
-
-
-def test_what_one_stream_refuses_the_others_do_not_feel():
-    reward = pixels(context=1)
-    expected = reward.stream().push(DEMO[3])
-    streams = [reward.stream() for _ in range(4)]
-    wide, nothing = np.zeros((20, 64, 3), np.uint8), DEMO[3].astype(float)
-    first, *refused, last = push_together(streams, [DEMO[3], wide, nothing, DEMO[3]])
-    assert first == last == expected
-    assert "different shape" in str(refused[0])
-    assert "uint8" in str(refused[1])
-    assert streams[1]._trackers[0].frames_seen == 0
 
 
 def test_where_the_learner_is_can_fall_and_does_not_jump():
