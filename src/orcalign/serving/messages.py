@@ -52,19 +52,21 @@ def unpack(data: bytes, largest: int = LARGEST) -> dict[str, Any]:
     orcalign.serving.messages.BadMessage: the message is not one msgpack map (ExtraData: unpack(b) received extra data.).
     """
     if len(data) > largest:
-        raise BadMessage(f"the message has {len(data):,} bytes; at most {largest:,} are taken, so send smaller pictures.")
+        raise BadMessage(
+            f"the message has {len(data):,} bytes; at most {largest:,} are taken, so send smaller pictures."
+        )
     counted = _Counted()
     try:
-        message = msgpack.unpackb(
-            data, object_hook=counted.mapping, list_hook=counted.sequence, max_ext_len=0, max_buffer_size=largest
-        )
+        message = msgpack.unpackb(data, object_hook=counted.mapping, list_hook=counted.sequence, max_ext_len=0)
     except BadMessage:
         raise
     except Exception as error:  # the decoder raises almost anything
         words = f"{type(error).__name__}: {error}"[:160]
         raise BadMessage(f"the message is not one msgpack map ({words}).") from None
     if not isinstance(message, dict):
-        raise BadMessage(f"the message is of type {type(message).__name__}; it must be a map, as openpi-client sends it.")
+        raise BadMessage(
+            f"the message is of type {type(message).__name__}; it must be a map, as openpi-client sends it."
+        )
     return message
 
 
@@ -95,7 +97,9 @@ def _array(entries: dict[Any, Any]) -> Any:
     dtype = _dtype(entries)
     sides = shape if isinstance(shape, list) else []
     if not isinstance(data, bytes) or len(sides) > MOST_AXES or any(type(n) is not int or n < 0 for n in sides):
-        raise BadMessage(f"an array has the shape {_short(shape)} and data of type {type(data).__name__}; send NumPy's.")
+        raise BadMessage(
+            f"an array has the shape {_short(shape)} and data of type {type(data).__name__}; send NumPy's."
+        )
     if math.prod(sides) * dtype.itemsize != len(data):
         raise BadMessage(f"an array of shape {sides} and dtype {dtype} cannot have {len(data):,} bytes.")
     return np.frombuffer(data, dtype).reshape(sides)
