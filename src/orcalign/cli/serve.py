@@ -47,7 +47,7 @@ def serve(
         port: To listen on; 0 for a free one.
         host: Address to listen on. Others than the loopback can be reached from other machines and need a token.
         token: What clients must say (openpi's api_key); 16 letters or more. Better put into ORCALIGN_TOKEN.
-        image_key: Where the picture is in a message; several for several cameras, each with a demo of its own, in order.
+        image_key: Where the picture is in a message; several for several cameras, each with its demo, in this order.
         matcher: One of `orcalign matchers` that is known at every step.
         calibrated: Take temperature and floor from the demo itself.
         context: Frames in step over which distances are averaged, those before; 1 for none.
@@ -95,7 +95,7 @@ def live_reward(
         raise ValueError("no demo was given; name at least one video.")
     if len(keys) > 1 and len(keys) != len(demos):
         raise ValueError(
-            f"there are {len(keys)} image keys and {len(demos)} demos; give one demo for each camera, in the same order."
+            f"there are {len(keys)} image keys and {len(demos)} demos; give one demo for each camera, in this order."
         )
     each = [[one] for one in demos] if len(keys) > 1 else [list(demos)]
     calibrated = calibrated and calibrates(matcher)

@@ -63,6 +63,8 @@ class Board:
         for viewer in self._viewers:
             if viewer.chosen is None:
                 viewer.choose(session)
+            if begins:
+                viewer.news.set()
             if viewer.chosen == session:
                 if begins:
                     viewer.points.clear()

@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from orcalign.checks import near_miss, require_number
 from orcalign.rewards import VideoReward, push_each
-from orcalign.serving.messages import BadMessage
+from orcalign.serving.messages import MessageError
 
 KEY = "observation/image"
 """Where openpi's clients put the picture."""
@@ -113,14 +113,14 @@ class LiveReward:
         }
 
     def read(self, message: Mapping[Any, Any]) -> Observation:
-        """The observation in a message; what is wrong with it is a `BadMessage`."""
+        """The observation in a message; what is wrong with it is a `MessageError`."""
         reset, session = message.get("reset", False), message.get("session", "")
         if not isinstance(reset, (bool, np.bool_)):
-            raise BadMessage(f"reset is {reset!r:.40}; it must be true or false.")
+            raise MessageError(f"reset is {reset!r:.40}; it must be true or false.")
         if isinstance(session, int) and not isinstance(session, bool):
             session = str(session)
         if not isinstance(session, str) or len(session) > LONGEST_NAME:
-            raise BadMessage(f"session is {session!r:.80}; it must be a name of at most {LONGEST_NAME} letters.")
+            raise MessageError(f"session is {session!r:.80}; it must be a name of at most {LONGEST_NAME} letters.")
         found = [_at(message, key) for key in self.keys]
         if reset and all(one is None for one in found):
             return Observation((), True, session)
@@ -162,10 +162,10 @@ class LiveReward:
         if found is None:
             names = [name for name in message if isinstance(name, str)]
             there = ", ".join(sorted(names)[:8]) or "nothing"
-            raise BadMessage(f"there is no {key!r};{near_miss(key, names)} The message has: {there:.200}.")
+            raise MessageError(f"there is no {key!r};{near_miss(key, names)} The message has: {there:.200}.")
         if not isinstance(found, np.ndarray) or found.dtype != np.uint8:
             kind = found.dtype if isinstance(found, np.ndarray) else type(found).__name__
-            raise BadMessage(
+            raise MessageError(
                 f"{key!r} is {kind}; it must be a uint8 array [H,W,3] with values from 0 to 255. Where they run from "
                 "0 to 1, send (255 * image).round().astype(np.uint8)."
             )
@@ -173,7 +173,7 @@ class LiveReward:
         if picture.ndim == 3 and picture.shape[0] == 3 and picture.shape[2] != 3:
             picture = np.moveaxis(picture, 0, 2)  # [3,H,W], as some robots have it
         if picture.ndim != 3 or picture.shape[2] != 3 or 0 in picture.shape:
-            raise BadMessage(f"{key!r} has shape {list(found.shape)}; it must be [H,W,3], one picture.")
+            raise MessageError(f"{key!r} has shape {list(found.shape)}; it must be [H,W,3], one picture.")
         if self.crop:
             height, width = picture.shape[:2]
             side = min(height, width)

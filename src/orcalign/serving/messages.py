@@ -25,7 +25,7 @@ DTYPES = re.compile(r"[<>|=]?(b1|[iu][1248]|f[248])")
 ARRAY, SCALAR = b"__ndarray__", b"__npgeneric__"
 
 
-class BadMessage(ValueError):
+class MessageError(ValueError):
     """What was wrong with a message, for who sent it."""
 
 
@@ -49,22 +49,22 @@ def unpack(data: bytes, largest: int = LARGEST) -> dict[str, Any]:
     >>> unpack(b"garbage")
     Traceback (most recent call last):
     ...
-    orcalign.serving.messages.BadMessage: the message is not one msgpack map (ExtraData: unpack(b) received extra data.).
+    orcalign.serving.messages.MessageError: the message is not one msgpack map (ExtraData: ...
     """
     if len(data) > largest:
-        raise BadMessage(
+        raise MessageError(
             f"the message has {len(data):,} bytes; at most {largest:,} are taken, so send smaller pictures."
         )
     counted = _Counted()
     try:
         message = msgpack.unpackb(data, object_hook=counted.mapping, list_hook=counted.sequence, max_ext_len=0)
-    except BadMessage:
+    except MessageError:
         raise
     except Exception as error:  # the decoder raises almost anything
         words = f"{type(error).__name__}: {error}"[:160]
-        raise BadMessage(f"the message is not one msgpack map ({words}).") from None
+        raise MessageError(f"the message is not one msgpack map ({words}).") from None
     if not isinstance(message, dict):
-        raise BadMessage(
+        raise MessageError(
             f"the message is of type {type(message).__name__}; it must be a map, as openpi-client sends it."
         )
     return message
@@ -89,7 +89,7 @@ class _Counted:
     def _count(self, entries: Any) -> None:
         self._entries += 1 + len(entries)
         if self._entries > MOST_ENTRIES:
-            raise BadMessage(f"the message has more than {MOST_ENTRIES:,} entries; send numbers as arrays.")
+            raise MessageError(f"the message has more than {MOST_ENTRIES:,} entries; send numbers as arrays.")
 
 
 def _array(entries: dict[Any, Any]) -> Any:
@@ -97,11 +97,11 @@ def _array(entries: dict[Any, Any]) -> Any:
     dtype = _dtype(entries)
     sides = shape if isinstance(shape, list) else []
     if not isinstance(data, bytes) or len(sides) > MOST_AXES or any(type(n) is not int or n < 0 for n in sides):
-        raise BadMessage(
+        raise MessageError(
             f"an array has the shape {_short(shape)} and data of type {type(data).__name__}; send NumPy's."
         )
     if math.prod(sides) * dtype.itemsize != len(data):
-        raise BadMessage(f"an array of shape {sides} and dtype {dtype} cannot have {len(data):,} bytes.")
+        raise MessageError(f"an array of shape {sides} and dtype {dtype} cannot have {len(data):,} bytes.")
     return np.frombuffer(data, dtype).reshape(sides)
 
 
@@ -112,13 +112,13 @@ def _scalar(entries: dict[Any, Any]) -> Any:
             return dtype.type(value)
     except (OverflowError, ValueError):
         pass
-    raise BadMessage(f"a scalar of dtype {dtype} cannot be {_short(value)}.")
+    raise MessageError(f"a scalar of dtype {dtype} cannot be {_short(value)}.")
 
 
 def _dtype(entries: dict[Any, Any]) -> np.dtype[Any]:
     name = entries.get(b"dtype")
     if not isinstance(name, str) or not DTYPES.fullmatch(name):
-        raise BadMessage(f"an array has the dtype {_short(name)}; only integers, floats and booleans are taken.")
+        raise MessageError(f"an array has the dtype {_short(name)}; only integers, floats and booleans are taken.")
     return np.dtype(name)
 
 

@@ -23,7 +23,7 @@ from orcalign.serving.access import Access
 from orcalign.serving.batches import Batches
 from orcalign.serving.board import Board
 from orcalign.serving.live import LiveReward
-from orcalign.serving.messages import LARGEST, BadMessage, pack, unpack
+from orcalign.serving.messages import LARGEST, MessageError, pack, unpack
 from orcalign.serving.page import live_page
 from orcalign.serving.sessions import Sessions, label
 
@@ -115,7 +115,7 @@ class RewardServer:
         self._open += 1
         try:
             if self._open > self._most:
-                raise BadMessage(f"there are {self._most} connections, as many as this server takes; try again later.")
+                raise MessageError(f"there are {self._most} connections, all that this server takes; try again later.")
             watching = connection.request is not None and urlsplit(connection.request.path).path == "/live"
             await (self.board.watched_by(connection) if watching else self._robot(connection))
         except ConnectionClosed:
@@ -139,7 +139,7 @@ class RewardServer:
                     message = await connection.recv()
                 start = time.perf_counter()
                 if isinstance(message, str):
-                    raise BadMessage(
+                    raise MessageError(
                         "a text message came; observations are binary msgpack maps, as openpi-client sends."
                     )
                 observation = self.live.read(unpack(message))

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import final
 
 from orcalign.serving.live import Session
-from orcalign.serving.messages import BadMessage
+from orcalign.serving.messages import MessageError
 
 MOST = 1024
 IDLE = 60.0
@@ -57,7 +57,7 @@ class Sessions:
             return
         oldest, (_, used) = next(iter(self._kept.items()))
         if self._clock() - used < IDLE:
-            raise BadMessage(
+            raise MessageError(
                 f"there are {self._most} sessions, as many as this server keeps; reset one that is there instead of "
                 "naming a new one."
             )
