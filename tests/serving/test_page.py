@@ -43,7 +43,7 @@ def test_camera_demo_frame_reward_and_progress_are_shown_live(opened):
     for t, frame in enumerate(DEMO):
         reply = robot.infer({KEY: frame})
         screen.until(lambda t=t: screen.text("followed-words-0") == f"{t + 1} of {len(DEMO)}", f"frame {t}")
-        assert float(screen.text("reward").replace("e−", "e-")) == pytest.approx(reply["reward"], rel=0.1, abs=1e-3)
+        assert float(screen.text("reward").replace("\u2212", "-")) == pytest.approx(reply["reward"], rel=0.1, abs=1e-3)
     screen.until(lambda: screen.data("live-curve", "points") == len(DEMO), "all points")
     for picture in ("camera-0", "followed-0"):
         screen.until(
@@ -72,7 +72,7 @@ def test_one_robot_of_several_is_chosen_and_the_page_outlives_them(opened):
     screen.until(lambda: screen.text("followed-words-0") == f"10 of {len(DEMO)}", "the chosen robot")
     second._ws.close()
     screen.until(lambda: screen.text("state") == "1 connected", "that it has gone")
-    first.infer({KEY: DEMO[5]})
+    first.infer({KEY: DEMO[5], "reset": True})
     screen.until(lambda: screen.text("followed-words-0") == f"6 of {len(DEMO)}", "the one that is left")
 
 

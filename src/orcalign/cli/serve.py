@@ -15,7 +15,8 @@ from orcalign.cli.reading import EncoderChoice, Reading
 
 if TYPE_CHECKING:
     from orcalign.rewards import VideoReward
-    from orcalign.serving import LiveReward
+    from orcalign.rewards.demos import DemoLike
+    from orcalign.serving import LiveReward, RewardServer
 
 KEY = "observation/image"
 
@@ -111,7 +112,7 @@ def live_reward(
     return LiveReward([reward(paths) for paths in each], keys, done, reading.crop)
 
 
-def read_demos(paths: Sequence[Path], reading: Reading) -> list[object]:
+def read_demos(paths: Sequence[Path], reading: Reading) -> list[DemoLike]:
     """Saved demos as they are, videos as the options say."""
     from orcalign.report.clips import SHOWN
     from orcalign.video import is_demo, read_video
@@ -122,10 +123,7 @@ def read_demos(paths: Sequence[Path], reading: Reading) -> list[object]:
     return [path if saved(path) else read_video(path, reading.options(longest=SHOWN)) for path in paths]
 
 
-async def _serve(server: object) -> None:
-    from orcalign.serving import RewardServer
-
-    assert isinstance(server, RewardServer)
+async def _serve(server: RewardServer) -> None:
     console = Console(highlight=False, soft_wrap=True)
     async with server.running() as running:
         host = server.access.host if ":" not in server.access.host else f"[{server.access.host}]"
