@@ -14,8 +14,8 @@ def live_page(live: LiveReward) -> str:
     for camera, (key, reward) in enumerate(zip(live.keys, live.rewards, strict=True)):
         told = []
         for k, demo in enumerate(reward.demos):
-            names = [f"demo {k}, frame {j}" for j in range(len(demo))]
-            told.append(f'<div id="demo-{camera}-{k}">{image_tags(embed_frames(demo.frames, budget), names)}</div>')
+            frames = [f"demo {k}, frame {j}" for j in range(len(demo))]
+            told.append(f'<div id="demo-{camera}-{k}">{image_tags(embed_frames(demo.frames, budget), frames)}</div>')
         rows.append(part_text(__package__, "camera.html").format(camera=camera, key=safe(key), demos="".join(told)))
     names = ", ".join(demo["name"] for demo in about["cameras"][0]["demos"])
     lengths = [[demo["frames"] for demo in camera["demos"]] for camera in about["cameras"]]
