@@ -23,6 +23,7 @@ def commands(words: Sequence[str] = ()) -> dict[str, Callable[..., None]]:
         entities,
         evaluate,
         figure,
+        label,
         lists,
         predictor,
         report,
@@ -36,6 +37,7 @@ def commands(words: Sequence[str] = ()) -> dict[str, Callable[..., None]]:
     return {
         "score": score.score,
         "check": score.check,
+        "label": label.label,
         "train": train.command(words),
         "eval": evaluate.evaluate,
         "report": report.report,
