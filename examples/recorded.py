@@ -2,11 +2,12 @@
 
     python examples/recorded.py FOLDER [EPISODES]
 
-Episode 0 is done well at a hurried pace, as a demo; of the others some are done well, some stall and give up, some go to
-the tray without the box. `truth.csv` beside the data says which.
+Episode 0 is done well, as a demo; of the others some are done well, some stall and give up, some go to the tray without
+the box. `truth.csv` beside the data says which.
 """
 
 import json
+import os
 import sys
 from collections.abc import Iterable, Sequence
 from fractions import Fraction
@@ -23,12 +24,16 @@ else:
     from clips import FPS, episode
 
 CAMERA = "observation.images.front"
-CODECS = {"av1": ("libsvtav1", {"preset": "12", "crf": "30", "g": "2"}), "h264": ("libx264", {"crf": "20", "g": "2"})}
+CODECS = {
+    "av1": ("libsvtav1", {"preset": "12", "crf": "30", "g": "2", "svtav1-params": "lp=1"}),
+    "h264": ("libx264", {"crf": "20", "g": "2"}),
+}
 
 
 def encode(path: Path, frames: Iterable[np.ndarray], fps: int, codec: str = "av1") -> None:
     """Frames [H,W,3] as LeRobot keeps them: AV1 (or H.264), yuv420p, a key frame at every second one."""
     path.parent.mkdir(parents=True, exist_ok=True)
+    os.environ.setdefault("SVT_LOG", "1")  # errors only
     name, options = CODECS[codec]
     with av.open(str(path), "w") as container:
         stream = None

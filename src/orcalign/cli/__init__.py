@@ -122,6 +122,13 @@ def _missing(error: ModuleNotFoundError) -> str:
     from orcalign.cli.doctor import PACKAGES
 
     package = (error.name or "").split(".")[0]
-    others = {"safetensors": "hub", "yaml": "train", "tensorboard": "train", "ray": "ray"}
+    others = {
+        "safetensors": "hub",
+        "yaml": "train",
+        "tensorboard": "train",
+        "ray": "ray",
+        "pyarrow": "data",
+        "rerun": "rerun",
+    }
     extra = {**others, **PACKAGES}.get(package) or "video"
     return f"this command needs {package}; install it with: pip install 'orcalign[{extra}]'"

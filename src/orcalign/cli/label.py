@@ -62,7 +62,7 @@ def label(
     from orcalign.datasets.labelling import here, label_dataset, training_line
     from orcalign.datasets.labels import ranked
     from orcalign.datasets.truth import agreement, read_truth
-    from orcalign.files import require_writable
+    from orcalign.report.rrd import require_rerun
 
     require_count(explain, "explain", at_least=0)
     settings = LabelSettings(
@@ -70,7 +70,7 @@ def label(
         weights=encoder.weights, engine=encoder.engine, crop=crop,
     )  # fmt: skip
     if rrd is not None:
-        require_writable(rrd)
+        require_rerun(rrd)
     found, beside = find_dataset(dataset, camera)
     known = read_truth(truth, [one.number for one in found.episodes]) if truth is not None else {}
     order = LabelOrder(found, read_demo(found, demo, crop), demo, settings)

@@ -152,20 +152,10 @@ class Labeller:
         fetched = fetch_ahead(_chunks(self.order.dataset, episodes, crop), ahead=8)
         try:
             for episode, group in itertools.groupby(fetched, key=lambda pair: pair[0]):
-                seen, last = 0, None
-
-                def own(group: Iterator[Any] = group) -> Iterator[Frames]:
-                    nonlocal seen, last
-                    for _, chunk in group:
-                        seen, last = seen + len(chunk), chunk[-1]
-                        yield chunk
-                        if told is not None:
-                            told(len(chunk))
-
-                features = encode_stream(self.encoder, own(), expected=episode.length)
-                require_whole(episode, seen)
-                assert last is not None
-                yield self.label(episode, features, last)
+                seen = _Seen(group, episode.length, told)
+                features = encode_stream(self.encoder, seen, expected=episode.length)
+                require_whole(episode, seen.frames)
+                yield self.label(episode, features, seen.last)
         finally:
             fetched.close()
 
@@ -195,14 +185,31 @@ class Labeller:
 def progress(match: VideoMatch, story: Story) -> tuple[Any, Any, float]:
     """Dense and sparse progress [T], and the score: half for the demo's end, half for all of it.
 
-    Covered in order are the demo's frames by their mean coverage. Where the robot is now is the demo frame that the
-    story takes it to be at, but no further than what has been covered: an empty hand over the tray is not at the end.
+    Covered in order are the demo's frames by their mean coverage; where the robot is now, the story says.
     """
     coverage = match.match.assignment
     sparse = coverage.mean(axis=1).clip(0, 1)
-    dense = np.minimum(np.asarray(story.position, np.float64) / max(1, coverage.shape[1] - 1), sparse)
     score = float(0.5 * coverage[-1, -1] + 0.5 * sparse[-1])
-    return dense.astype(np.float32), sparse.astype(np.float32), score
+    return story.place(sparse).astype(np.float32), sparse.astype(np.float32), score
+
+
+class _Seen:
+    """The chunks of one episode on their way to the encoder: how many frames, and the last one."""
+
+    last: Frames
+
+    def __init__(self, group: Iterator[tuple[Episode, Frames]], length: int, told: Told | None) -> None:
+        self._group, self._length, self._told, self.frames = group, length, told, 0
+
+    def __iter__(self) -> Iterator[Frames]:
+        for _, chunk in self._group:
+            self.frames, self.last = self.frames + len(chunk), chunk[-1]
+            yield chunk
+            if self._told is not None:
+                self._told(len(chunk))
+            # To look for more would be to wait for the next episode, and to fail with it.
+            if self.frames >= self._length:
+                return
 
 
 def _chunks(dataset: DataSet, episodes: Iterable[Episode], crop: bool) -> Iterator[tuple[Episode, Frames]]:
