@@ -74,12 +74,12 @@ def main(rounds: int = 3) -> None:
     lines = [
         "# Labelling data sets: how fast",
         "",
-        f"`make bench` on {here['cpu']}, {here['cores']} cores. {EPISODES} drawn episodes of 240x180 pixels at {FPS}",
-        "frames/s (`examples/recorded.py`), four in a file. *Decoding and encoding* is both side by side, an episode at a",
-        "time; *labelling* adds the match, its story and a thumbnail, and reads ahead over episodes; *the whole of label*",
-        "also makes encoder and reward and writes the tables. Best of several runs. To reach: labelling within 10% of",
-        f"decoding and encoding. 1,000 hours are extrapolated from the frames/s, at {PRICE} dollars for a core and hour",
-        "(an assumption).",
+        f"`make bench` on {here['cpu']}, {here['cores']} cores. {EPISODES} drawn episodes of 240x180 pixels at",
+        f"{FPS} frames/s (`examples/recorded.py`), four in a file. *Decoding and encoding* is both side by side, an",
+        "episode at a time; *labelling* adds the match, its story and a thumbnail, and reads ahead over episodes;",
+        "*the whole of label* also makes encoder and reward and writes the tables. Best of several runs. To reach:",
+        "labelling within 10% of decoding and encoding. 1,000 hours are extrapolated from the frames/s, at",
+        f"{PRICE} dollars for a core and hour (an assumption).",
         "",
         "| video | frames | decoding | decoding and encoding | labelling | beside it | the whole of label | frames/s "
         "| 1,000 hours: core hours | dollars |",
@@ -92,8 +92,8 @@ def main(rounds: int = 3) -> None:
         times = itertools.islice(row.items(), 1, None)
         decoding, encoding, labelling, whole = (readable(value) for _, value in times)
         lines.append(
-            f"| {codec} | {row['frames']} | {decoding} | {encoding} | {labelling} | {share:+.1%} | {whole} | {rate:.0f} "
-            f"| {hours:.0f} | {hours * PRICE:.0f} |"
+            f"| {codec} | {row['frames']} | {decoding} | {encoding} | {labelling} | {share:+.1%} | {whole} "
+            f"| {rate:.0f} | {hours:.0f} | {hours * PRICE:.0f} |"
         )
     table = "\n".join(lines) + "\n"
     print(table)
