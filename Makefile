@@ -21,6 +21,8 @@ $(VENV)/.ready: pyproject.toml constraints.txt
 	$(BIN)/python -m pip install -q --disable-pip-version-check -c constraints.txt -e '.[dev,video,hub,train,data]'
 	@# They ask for an older gymnasium and torch, and only a loss and a reader of tables are looked at.
 	$(BIN)/python -m pip install -q --disable-pip-version-check -c constraints.txt --no-deps imitation lerobot
+	@# It asks for an older numpy, and its client needs none of what is different.
+	$(BIN)/python -m pip install -q --disable-pip-version-check -c constraints.txt --no-deps openpi-client
 	$(BIN)/orcalign weights get i3d
 	$(BIN)/orcalign warmup
 	@touch $@

@@ -25,6 +25,7 @@ LAYERS = [
     "experiments",
     "report",
     "datasets",
+    "serving",
     "cli",
 ]
 

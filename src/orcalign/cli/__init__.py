@@ -28,6 +28,7 @@ def commands(words: Sequence[str] = ()) -> dict[str, Callable[..., None]]:
         predictor,
         report,
         score,
+        serve,
         sweep,
         table,
         train,
@@ -38,6 +39,7 @@ def commands(words: Sequence[str] = ()) -> dict[str, Callable[..., None]]:
         "score": score.score,
         "check": score.check,
         "label": label.label,
+        "serve": serve.serve,
         "train": train.command(words),
         "eval": evaluate.evaluate,
         "report": report.report,
@@ -122,13 +124,8 @@ def _missing(error: ModuleNotFoundError) -> str:
     from orcalign.cli.doctor import PACKAGES
 
     package = (error.name or "").split(".")[0]
-    others = {
-        "safetensors": "hub",
-        "yaml": "train",
-        "tensorboard": "train",
-        "ray": "ray",
-        "pyarrow": "data",
-        "rerun": "rerun",
-    }
+    others = {"safetensors": "hub", "yaml": "train", "tensorboard": "train", "ray": "ray"}
+    others |= {"websockets": "serve", "msgpack": "serve"}
+    others |= {"pyarrow": "data", "rerun": "rerun"}
     extra = {**others, **PACKAGES}.get(package) or "video"
     return f"this command needs {package}; install it with: pip install 'orcalign[{extra}]'"
