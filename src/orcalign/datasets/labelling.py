@@ -72,8 +72,8 @@ def label_dataset(
             told(done, total)
 
         try:
-            for labels in work(order, labeller, missing, more) if missing else ():
-                store.add(labels)
+            for one in work(order, labeller, missing, more) if missing else ():
+                store.add(one)
         finally:
             store.flush()
         labels = tuple(store.finish())

@@ -91,8 +91,8 @@ def _rows(labels: Sequence[Labels]) -> dict[str, tuple[str, Any]]:
     """The columns by which LeRobot knows a frame, in its order."""
     lengths = [len(one.dense) for one in labels]
     frames = np.concatenate([np.arange(length) for length in lengths])
-    starts = np.repeat([one.start for one in labels], lengths)
-    numbers = np.repeat([one.number for one in labels], lengths)
+    starts: npt.NDArray[np.int64] = np.repeat([one.start for one in labels], lengths)
+    numbers: npt.NDArray[np.int64] = np.repeat([one.number for one in labels], lengths)
     return {
         "index": ("int64", starts + frames),
         "episode_index": ("int64", numbers),
