@@ -81,14 +81,14 @@ def test_what_is_wrong_is_one_line(root, capsys, tmp_path):
 
 
 def test_a_name_on_the_hub_is_read_from_its_copy_here(root, tmp_path, capsys, monkeypatch):
-    huggingface_hub = pytest.importorskip("huggingface_hub")
+    constants = pytest.importorskip("huggingface_hub.constants")
     cache = tmp_path / "hub" / "datasets--some--disc"
     (cache / "refs").mkdir(parents=True)
     (cache / "refs" / "main").write_text("a" * 40)
     (cache / "snapshots").mkdir()
     root.rename(cache / "snapshots" / ("a" * 40))
-    monkeypatch.setattr(huggingface_hub.constants, "HF_HUB_OFFLINE", True)
-    monkeypatch.setattr(huggingface_hub.constants, "HF_HUB_CACHE", str(tmp_path / "hub"))
+    monkeypatch.setattr(constants, "HF_HUB_OFFLINE", True)
+    monkeypatch.setattr(constants, "HF_HUB_CACHE", str(tmp_path / "hub"))
     main(["label", "some/disc", "--demo", "episode:0", "--encoder", "pixels", "--explain", "0"])
     assert "--dataset.repo_id=some/disc --use_rabc" in capsys.readouterr().out
     table = pq.read_table(tmp_path / "orcalign-disc" / "orcalign_progress.parquet")
