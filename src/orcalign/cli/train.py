@@ -193,7 +193,7 @@ def outcome(last: dict[str, Any]) -> str:
     >>> outcome({"success_rate": 0.5, "episodes": 10, "return": 7.25, "normalised": None})
     'succeeds in 50% of 10 held-out episodes; return 7.2'
     >>> outcome({"success_rate": None, "progress": 0.75, "coverage": 0.5, "env_return": -3.0, "episodes": 10})
-    "follows the demo to progress 0.75, coverage 0.50; the environment reports no success, and its own return is -3"
+    'follows the demo to progress 0.75, coverage 0.50; the environment reports no success, and its own return is -3'
     """
     if last["success_rate"] is not None:
         normalised = "" if last["normalised"] is None else f", {last['normalised']:.2f} of the expert's"

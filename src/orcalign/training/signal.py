@@ -25,8 +25,8 @@ def signal(reward: Reward, kept: Sequence[Evidence]) -> str:
     >>> demo = DescribedDemo.known(entities, [[90, 0], [99, 0]], [0, 0])
     >>> reward = FollowReward(entities, np.zeros(2), described=demo)
     >>> still = [Evidence(1, reward.observe(Rollout(1, states=np.zeros((2, 2), np.float32))))] * 2
-    >>> signal(reward, still)[:68]
-    'the reward tells nothing apart: of 2 random episodes the best comes to'
+    >>> signal(reward, still).partition(',')[0]
+    'the reward tells nothing apart: of 2 random episodes the best comes to a progress of 0'
     """
     told = [reward.summary(one) for one in kept[-MOST:]]
     paid = [one["reward"] for one in told]

@@ -114,7 +114,7 @@ def default_folder(config: TrainConfig) -> Path:
     """Where a run goes, if nothing else is said.
 
     >>> default_folder(config_of("door-close")).as_posix()
-    'runs/door-close-orca_progress-seed0'
+    'runs/door-close-follow_posed-seed0'
     """
     name = f"{config.task}-{config.label}-seed{config.seed}"
     return Path("runs") / name.replace(":", "-").replace("/", "-")
