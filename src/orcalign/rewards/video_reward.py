@@ -261,8 +261,8 @@ class VideoReward(Reward):
         return [rewards[b, :length] for b, length in enumerate(lengths)]
 
     def follow(self, evidence: Evidence) -> dict[str, float]:
-        """ORCA's progress, how much of the demo is covered at the end, and was at the best moment (reached); of the demo
-        that is followed furthest."""
+        """ORCA's progress, and how much of the demo is covered at the end, and was at the best moment (reached): of the
+        demo that is followed furthest."""
         best = {"progress": 0.0, "coverage": 0.0, "reached": 0.0}
         for cost, own in zip(self._costs(evidence), self._measured.settings_of("orca"), strict=True):
             match = orca(self._with_context(cost), **own)
