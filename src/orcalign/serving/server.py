@@ -62,6 +62,8 @@ class RewardServer:
         ping: float = 20.0,
         silence: float = SILENCE,
     ) -> None:
+        if not 0 <= port <= 65535:
+            raise ValueError(f"port is {port}; it must be from 0, any that is free, to 65535.")
         self.live, self.access, self.port = live, access or Access("127.0.0.1", None), port
         self.batches, self.board = Batches(live.judge), Board()
         self.sessions = Sessions(live.begin)
