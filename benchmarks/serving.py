@@ -86,7 +86,15 @@ def measure(clips: Path, rounds: int) -> dict[str, Any]:
             reward.encoder(frames)
             alone.append(len(frames) / (time.perf_counter() - start))
             for count in ROBOTS:
-                command = [sys.executable, "-m", "benchmarks.serving", "--robots", str(server.port), str(count), attempt]
+                command = [
+                    sys.executable,
+                    "-m",
+                    "benchmarks.serving",
+                    "--robots",
+                    str(server.port),
+                    str(count),
+                    attempt,
+                ]
                 found[count].append(json.loads(subprocess.run(command, check=True, capture_output=True).stdout))
     finally:
         stopping[0]()

@@ -1,7 +1,7 @@
 """Send a video to `orcalign serve`, frame by frame, as a robot would, with openpi's own client.
 
-    pip install --no-deps openpi-client && pip install msgpack websockets
-    python examples/live_client.py attempt.mp4 [ws://HOST:PORT [TOKEN]]
+pip install --no-deps openpi-client && pip install msgpack websockets
+python examples/live_client.py attempt.mp4 [ws://HOST:PORT [TOKEN]]
 """
 
 import sys

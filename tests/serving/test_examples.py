@@ -22,7 +22,7 @@ def test_python_in_thirty_lines(tmp_path, capsys, monkeypatch):
     assert len(path.read_text().splitlines()) <= 30
     np.savez(tmp_path / "attempt.npz", frames=DEMO)
     with running() as server, warnings.catch_warnings():
-        # openpi's client opens its connection in a way that websockets no longer likes, and leaves closing it to Python.
+        # openpi's client opens its connection in a way that websockets no longer likes.
         warnings.simplefilter("ignore")
         monkeypatch.setattr(sys, "argv", [str(path), str(tmp_path / "attempt.npz"), f"ws://127.0.0.1:{server.port}"])
         left = runpy.run_path(str(path), run_name="example")

@@ -38,6 +38,7 @@ def commands(words: Sequence[str] = ()) -> dict[str, Callable[..., None]]:
         "score": score.score,
         "check": score.check,
         "serve": serve.serve,
+        "watch": serve.watch,
         "train": train.command(words),
         "eval": evaluate.evaluate,
         "report": report.report,
@@ -123,6 +124,6 @@ def _missing(error: ModuleNotFoundError) -> str:
 
     package = (error.name or "").split(".")[0]
     others = {"safetensors": "hub", "yaml": "train", "tensorboard": "train", "ray": "ray"}
-    others |= {"websockets": "serve", "msgpack": "serve"}
+    others |= {"websockets": "serve", "msgpack": "serve", "rerun": "rerun"}
     extra = {**others, **PACKAGES}.get(package) or "video"
     return f"this command needs {package}; install it with: pip install 'orcalign[{extra}]'"

@@ -8,7 +8,7 @@ import itertools
 import logging
 import socket
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
 from http import HTTPStatus
 from typing import Any, final
 from urllib.parse import urlsplit
@@ -22,7 +22,7 @@ from orcalign import __version__
 from orcalign.serving.access import Access
 from orcalign.serving.batches import Batches
 from orcalign.serving.board import Board
-from orcalign.serving.live import LiveReward
+from orcalign.serving.live import LiveReward, Picture
 from orcalign.serving.messages import LARGEST, MessageError, pack, unpack
 from orcalign.serving.page import live_page
 from orcalign.serving.sessions import Sessions, label
@@ -92,6 +92,16 @@ class RewardServer:
                 yield server
         finally:
             self.batches.close()
+
+    async def follow(self, pictures: Iterator[Picture], name: str = "camera") -> dict[str, Any] | None:
+        """Play pictures [H,W,3] of this machine as one episode; the last reply, with `frames` and the `total`."""
+        session, told, total, count = self.live.begin(), None, 0.0, 0
+        while (picture := await asyncio.to_thread(next, pictures, None)) is not None:
+            observation = self.live.read({self.live.keys[0]: picture, "reset": count == 0})
+            told, _ = await self.batches.ask(session, observation)
+            self.board.show(name, observation, told)
+            total, count = total + told["reward"], count + 1
+        return None if told is None else {**told, "frames": count, "total": total}
 
     async def _request(self, connection: ServerConnection, request: Request) -> Response | None:
         """Before the handshake: what is no WebSocket is answered here."""
