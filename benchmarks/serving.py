@@ -2,7 +2,7 @@
 
 python -m benchmarks.serving [--quick]
 
-The robots are in a process of their own. Each sends a frame, waits for its reward and sends the next, as fast as it can.
+The robots are in a process of their own. Each sends a frame, waits for its reward and sends the next.
 """
 
 from __future__ import annotations
@@ -129,7 +129,7 @@ def table(found: dict[str, Any], here: dict[str, Any]) -> str:
         "",
         f"From frame in to reward out, {found['encoder']}, pictures of {found['picture'][1]}x{found['picture'][0]} "
         f"pixels, a demo of {found['demo_frames']} frames; each robot waits for its reward before it sends the next "
-        "frame. Latency and frames/s of the fastest round; share of what the encoder alone does with all frames at once, "
+        "frame. Latency and frames/s of the fastest round; share of what the encoder alone does with all at once, "
         f"right before ({max(found['encoder_alone']):.0f} frames/s in its fastest round), the median of "
         f"{found['rounds']} rounds of {found['frames']} frames.",
         "",
