@@ -50,7 +50,7 @@ class RewardServer:
         port: 0 for a free one; `port` says which.
         most_connections: robots and pages at once.
         ping: seconds between two pings.
-        silence: seconds without a message after which a connection is closed.
+        silence: seconds without a message, or without taking a reply, after which a connection is closed.
     """
 
     def __init__(
@@ -133,7 +133,7 @@ class RewardServer:
         except ConnectionClosed:
             pass  # however it went: nobody else has to know
         except TimeoutError:
-            await _farewell(connection, f"nothing came for {self._silence:.0f} s; connect again.", 1001)
+            await _farewell(connection, f"nothing came or was taken for {self._silence:.0f} s; connect again.", 1001)
         except ValueError as error:
             await _farewell(connection, " ".join(str(error).split()), 1008)
         except Exception as error:
@@ -158,7 +158,8 @@ class RewardServer:
                 session = self.sessions.of(number, observation.session)
                 reply, spent = await self.batches.ask(session, observation)
                 timing = {"infer_ms": spent} if before is None else {"infer_ms": spent, "prev_total_ms": before}
-                await connection.send(pack({**reply, "server_timing": timing}))
+                async with asyncio.timeout(self._silence):
+                    await connection.send(pack({**reply, "server_timing": timing}))
                 self.board.show(label(number, observation.session), observation, reply)
                 before = 1000 * (time.perf_counter() - start)
                 del message, observation
