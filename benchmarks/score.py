@@ -20,7 +20,6 @@ from orcalign.report.clips import SHOWN, encode_file
 from orcalign.report.scoring import ScoreSettings, score_clips
 from orcalign.video import VideoOptions, iter_frames, read_video, write_mp4
 from orcalign.video.drawn import FPS, episode
-from orcalign.video.drawn import FPS, episode
 
 SIZES = {"240x180": (180, 240), "640x480": (480, 640), "1280x720": (720, 1280)}
 FRAMES = 10 * FPS

@@ -40,7 +40,7 @@ WRAPPED = ("liv", "state_dict", "model")
 """Trainers wrap the state dict in a dict of their own; these are the usual names for it."""
 
 
-class Refused(ValueError):
+class Refused(ValueError):  # noqa: N818  (the word that is said)
     """The file holds more than tensors, or is damaged."""
 
 
