@@ -28,6 +28,7 @@ def commands(words: Sequence[str] = ()) -> dict[str, Callable[..., None]]:
         predictor,
         report,
         score,
+        serve,
         sweep,
         table,
         train,
@@ -37,6 +38,7 @@ def commands(words: Sequence[str] = ()) -> dict[str, Callable[..., None]]:
     return {
         "score": score.score,
         "check": score.check,
+        "serve": serve.serve,
         "train": train.command(words),
         "eval": evaluate.evaluate,
         "report": report.report,
