@@ -6,6 +6,7 @@ converter folds them, so that its features have the same bits as those of that n
 
 from __future__ import annotations
 
+import importlib
 import math
 from collections.abc import Mapping
 from typing import Any, NamedTuple
@@ -57,10 +58,8 @@ class _Drawing:
     """The graph as it grows: the state that it is drawn from, and layers that take and give its nodes."""
 
     def __init__(self, state: Mapping[str, Array]) -> None:
-        load_openvino()
-        from openvino import opset13
-
-        self.state, self.ops = state, opset13
+        load_openvino()  # the first import of it
+        self.state, self.ops = state, importlib.import_module("openvino.opset13")
 
     def weights(self, name: str, *shape: int) -> Array:
         """Those of that name, which must have this shape."""

@@ -51,7 +51,8 @@ class _Name(NamedTuple):
     name: str
 
 
-class _Storage(NamedTuple):
+@dataclass(frozen=True)
+class _Storage:
     kind: str
     key: str
     count: int
@@ -178,6 +179,7 @@ def read_pickle(file: IO[bytes]) -> Any:
     stack: list[Any] = []
     marks: list[int] = []
     memo: dict[int, Any] = {}
+    argument: Any
     for opcode, argument, _ in pickletools.genops(file):
         name = opcode.name
         if name == "STOP":

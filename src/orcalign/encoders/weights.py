@@ -88,14 +88,15 @@ def read_arrays(path: Path, pin: str, known: Iterable[str] = ()) -> dict[str, Ar
 
 
 def _read_safetensors(path: Path) -> dict[str, Array]:
-    from safetensors import SafetensorError, deserialize
+    import safetensors
 
+    deserialize: Any = safetensors.deserialize
     try:
         return {
             name: numbers(one["data"], one["dtype"]).reshape(one["shape"])
             for name, one in deserialize(path.read_bytes())
         }
-    except (SafetensorError, KeyError) as error:
+    except (safetensors.SafetensorError, KeyError) as error:
         raise WeightsUnavailable(f"{path} is not a safetensors file ({error}): get it again.") from error
 
 
