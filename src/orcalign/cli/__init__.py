@@ -24,6 +24,7 @@ def commands(words: Sequence[str] = ()) -> dict[str, Callable[..., None]]:
         entities,
         evaluate,
         figure,
+        label,
         lists,
         predictor,
         report,
@@ -38,6 +39,7 @@ def commands(words: Sequence[str] = ()) -> dict[str, Callable[..., None]]:
     return {
         "score": score.score,
         "check": score.check,
+        "label": label.label,
         "serve": serve.serve,
         "train": train.command(words),
         "eval": evaluate.evaluate,

@@ -38,6 +38,7 @@ EXTRAS = {
     **PACKAGES,
     **{"safetensors": "train", "yaml": "train", "tensorboard": "train", "packaging": "train", "OpenGL": "train"},
     **{"ray": "ray", "tokenizers": "hub", "stable_baselines3": "sb3", "websockets": "serve", "msgpack": "serve"},
+    **{"pyarrow": "data", "rerun": "rerun"},
 }
 """The same of all that are imported somewhere."""
 CODECS: dict[str, Any] = {"h264": "rw", "vp9": "r", "gif": "rw", "mjpeg": "rw", "png": "r"}
