@@ -134,6 +134,7 @@ def train(
     """
     from orcalign.checks import require
     from orcalign.report.rrd import require_rerun
+    from orcalign.training.checkpoint import Checkpoints
     from orcalign.training.imitating import find_networks
     from orcalign.training.learner import choose_device
     from orcalign.training.players import parse_workers
@@ -175,6 +176,10 @@ def train(
         try:
             finished = training.go(stop)
         except (ValueError, OSError) as error:
+            if resume is None and not Checkpoints(run.path / "checkpoints").steps():
+                stack.close()
+                shutil.rmtree(run.path, ignore_errors=True)
+                raise
             raise type(error)(f"{str(error).rstrip('.')}. {again}") from error
     from orcalign.report.training_run import write_report
 

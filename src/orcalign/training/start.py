@@ -22,8 +22,9 @@ from orcalign.training.imitating import keeps_states, prepare_to_imitate
 from orcalign.training.joint_predictors import find_predictor
 from orcalign.training.posed_eyes import Told
 from orcalign.training.presets import config as config_of
+from orcalign.training.rehearsal import compare
 from orcalign.training.reward_config import IMITATORS, VIDEO, plan_stages
-from orcalign.training.run_folder import RunFolder
+from orcalign.training.run_folder import COMPARISON, RunFolder
 from orcalign.video import Demo
 
 
@@ -43,9 +44,14 @@ def start_run(
     demos, notes = find_demos(config)
     for note in notes:
         tell(note)
+    compared = compare(config, demos, Path(out))
     parts, files = reward_parts(config, demos, told)
+    beside: dict[str, Any] = {}
+    if compared is not None:
+        files, beside = {**files, COMPARISON: compared.picture}, {"compared": compared.said}
+        tell(f"the demo beside the environment ({Path(out) / COMPARISON}): {compared.said}")
     return RunFolder.create(
-        out, config, demos, describe_reward(config, parts), files,
+        out, config, demos, describe_reward(config, parts), files, **beside,
         command=command, task=config.task, demo_hash=demo_hash(demos),
         expert_return=known_expert_return(config.task, tell),
     )  # fmt: skip
@@ -126,6 +132,7 @@ def find_demos(config: TrainConfig) -> tuple[tuple[Demo, ...], tuple[str, ...]]:
         misaligned=demo.demo_kind == "misaligned",
         render=collect.render,
         size=collect.frame_size,
+        camera=collect.camera,
         variant=own if demo.demo_variant is None else demo.demo_variant,
         order=demo.demo_order,
         end=demo.demo_end,
