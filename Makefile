@@ -68,6 +68,7 @@ bench: $(VENV)/.ready ## Measure, and store what was measured in benchmarks/resu
 	$(BIN)/python -m benchmarks.training
 	$(BIN)/python -m benchmarks.sweep --ray
 	$(BIN)/python -m benchmarks.latency
+	$(BIN)/python -m benchmarks.serving
 	$(BIN)/python -m benchmarks.joints
 	$(BIN)/python -m benchmarks.rendering --sheet docs/images/render-comparison.png
 

@@ -41,6 +41,7 @@ def commands(words: Sequence[str] = ()) -> dict[str, Callable[..., None]]:
         "check": score.check,
         "label": label.label,
         "serve": serve.serve,
+        "watch": serve.watch,
         "train": train.command(words),
         "eval": evaluate.evaluate,
         "report": report.report,
@@ -79,9 +80,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
     if words[:1] == ["--version"]:
         print(f"orcalign {__version__}")
         return
-    from orcalign.cli.options import text_settings
+    from orcalign.cli.options import text_settings, with_import
 
     try:
+        words = with_import(words, commands())
         known, prog = commands(words), "orcalign"
         group = {name.split()[1]: call for name, call in known.items() if name.split()[:-1] == words[:1]}
         if group:
