@@ -22,6 +22,7 @@ LAYERS = [
     "envs",
     "agents",
     "training",
+    "libraries",
     "experiments",
     "report",
     "cli",
