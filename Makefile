@@ -66,6 +66,7 @@ bench: $(VENV)/.ready ## Measure, and store what was measured in benchmarks/resu
 	$(BIN)/python -m benchmarks.sweep --ray
 	$(BIN)/python -m benchmarks.latency
 	$(BIN)/python -m benchmarks.joints
+	$(BIN)/python -m benchmarks.vector
 	$(BIN)/python -m benchmarks.rendering --sheet docs/images/render-comparison.png
 
 reproduce-quick: $(VENV)/.ready ## Three tasks and four recipes of Table 1, ending in a page to open; goes on where it was stopped

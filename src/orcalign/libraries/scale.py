@@ -44,7 +44,8 @@ class RunningScale(VecNormalize):
 
     def step_wait(self) -> Any:
         """Step, and scale."""
-        observations, rewards, dones, infos = self.venv.step_wait()
+        step: Any = self.venv.step_wait()
+        observations, rewards, dones, infos = step
         self.old_obs, self.old_reward = observations, rewards
         self.returns = self.returns + rewards
         ended = np.abs(self.returns[dones])
