@@ -25,6 +25,7 @@ LAYERS = [
     "libraries",
     "experiments",
     "report",
+    "serving",
     "cli",
 ]
 

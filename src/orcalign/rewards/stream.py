@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from orcalign.rewards.description import SharedModel
 
 
+STAYS = 0.25
+"""What a jump over the whole demo counts, as a share of how much the distances of a frame differ; back, twice that."""
 Steps = Sequence[Any]
 """Of each of several streams what belongs to its next step: a frame, a state, an action, or None."""
 
@@ -82,6 +84,7 @@ class VideoStream:
         # Of the episode: what sees its frames, and how its first one looks.
         self._eye: Eye | None = None
         self._first: npt.NDArray[Any] | None = None
+        self._at = np.zeros(len(demos), np.int64)
 
     def push(self, frame: Frames | None = None, state: Array | None = None, action: Array | None = None) -> float:
         """The reward of the next learner frame, uint8 [H,W,3]."""
@@ -136,9 +139,12 @@ class VideoStream:
 
     def _paid(self, row: npt.NDArray[Any], costs: Sequence[FloatArray]) -> float:
         rewards = []
-        for recent, cost, tracker in zip(self._recent, costs, self._trackers, strict=True):
+        for k, (recent, cost, tracker) in enumerate(zip(self._recent, costs, self._trackers, strict=True)):
             recent.append(cost[0])
-            rewards.append(tracker.push(in_context(np.stack(recent), self._context, "past")[-1]))
+            near = in_context(np.stack(recent), self._context, "past")[-1]
+            rewards.append(tracker.push(near))
+            ahead = (np.arange(len(near)) - self._at[k]) / len(near)
+            self._at[k] = np.argmin(near + STAYS * np.ptp(near) * np.maximum(ahead, -2 * ahead))
         self._first = row if self._first is None else self._first
         return max(rewards)
 
@@ -151,6 +157,14 @@ class VideoStream:
     def progress(self) -> float:
         """How far that demo has been followed in order, from 0 to 1; it never falls."""
         return self._trackers[self.demo].progress
+
+    @property
+    def at(self) -> int:
+        """The frame of that demo that the learner is at: the nearest one, where a jump counts against it.
+
+        Unlike the progress it can fall.
+        """
+        return int(self._at[self.demo])
 
     @property
     def followed(self) -> dict[str, float]:
@@ -174,6 +188,7 @@ class VideoStream:
             tracker.reset()
             recent.clear()
         self._eye = self._first = None
+        self._at[:] = 0
 
 
 @final
