@@ -5,6 +5,7 @@ python -m benchmarks.vector [--quick]
 
 from __future__ import annotations
 
+import os
 import sys
 import time
 from collections.abc import Callable
@@ -93,7 +94,7 @@ def main() -> None:
     for name, kind in kinds.items():
         found[name] = rates({how: make(kind, demo, reward) for how, make in makers.items()}, rounds, steps)
         print(name, found[name], flush=True)
-    here = {**machine(), "stable-baselines3": version("stable-baselines3")}
+    here = {**machine(), "stable-baselines3": version("stable-baselines3"), "load": os.getloadavg()[0]}
     lines = [
         f"# Rewards of {ENVS} environments at once",
         "",

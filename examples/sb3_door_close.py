@@ -1,4 +1,4 @@
-"""Close a door with Stable-Baselines3's SAC or CrossQ, from one video: nothing that learns sees the task's reward.
+"""A task of Meta-world with Stable-Baselines3's SAC or CrossQ, from one video: nothing that learns sees its reward.
 
 python examples/sb3_door_close.py --algorithm crossq
 """
