@@ -19,4 +19,7 @@ from .lint import lint_demo as lint_demo
 from .lint import wise_to_train as wise_to_train
 from .story import tell as tell
 from .stream import VideoStream as VideoStream
+from .verdict import Judged as Judged
+from .verdict import Verdict as Verdict
+from .verdict import judge as judge
 from .video_reward import VideoReward as VideoReward

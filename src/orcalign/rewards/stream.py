@@ -50,7 +50,7 @@ class VideoStream:
                 f"and a VideoReward whole episodes [T,H,W,3]."
             )
         check_shape(self._model.kit.demos[0], *picture.shape[:2])
-        eye = self._model.get().begin(picture) if self._eye is None else self._eye
+        eye = self._model.get().begin(picture[None]) if self._eye is None else self._eye
         reward = self.push_features(eye(picture[None])[0])
         self._eye = eye
         return reward

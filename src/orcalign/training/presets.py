@@ -13,6 +13,7 @@ from typing import Any
 from orcalign.agents import AGENTS, find_settings
 from orcalign.checks import require
 from orcalign.costs.predicted.entities import COMPARED
+from orcalign.rewards.settings import PLAIN
 from orcalign.envs import find_task
 from orcalign.envs.suite import find_suite
 from orcalign.rewards.follow.own_frames import OwnSettings
@@ -278,7 +279,7 @@ def _fitted(plain: dict[str, Any], given: Plain, usual: str) -> dict[str, Any]:
     """Settings that follow from others, unless they are given; `usual` is the encoder of the preset."""
     reward, demo, collect = (plain.get(name, {}) for name in ("reward", "demo", "collect"))
     look, side = plain["encoder"].get("look", EncoderConfig.look), collect.get("frame_size")
-    around = look not in (EncoderConfig.look, *COMPARED)
+    around = look not in (*PLAIN, *COMPARED)
     least = OBJECT_FRAMES if around else EYE_FRAMES if reward.get("reward") == FOLLOW else 0
     if least and side is not None and "collect.frame_size" not in given:
         plain = with_settings(plain, {"collect.frame_size": max(side, least)})

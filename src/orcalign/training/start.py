@@ -16,6 +16,7 @@ from orcalign.costs.predicted.entities import COMPARED
 from orcalign.envs import find_suite, find_task, make, make_demos, train_seed
 from orcalign.rewards.demos import as_demos
 from orcalign.rewards.description import PREDICTOR, SCENES
+from orcalign.rewards.settings import PLAIN
 from orcalign.training.config import TrainConfig
 from orcalign.training.config_mapping import from_mapping, to_mapping, with_settings
 from orcalign.training.episode import known_expert_return
@@ -177,7 +178,7 @@ def reward_parts(
         )  # fmt: skip
         files[PREDICTOR] = as_file(predictor.save)
         costs = {"look": encoder.look, "distance": reward.distance, "predictor": predictor.fingerprint}
-    elif encoder.look != "whole" and len(demos) == 1:
+    elif encoder.look not in PLAIN and len(demos) == 1:
         files[SCENES] = scenes(config)
     if reward.confidence and encoder.look not in COMPARED:
         raise ValueError(

@@ -152,6 +152,7 @@ class ObjectModel:
     """
 
     own_scale = {"temperature": SCALE, "floor": SCALE}  # noqa: RUF012 (read only)
+    threshold = None
 
     def __init__(
         self, encoder: Encoder, demo: Demo, finder: Finder, distance: str = "cosine", changes: bool = True
@@ -181,9 +182,9 @@ class ObjectModel:
         finder = Finder.learn(demos[0].frames, firsts, nexts, follow)
         return None if finder is None else cls(encoder, demos[0], finder, distance, changes)
 
-    def begin(self, first: Frame) -> Eye:
+    def begin(self, known: Frames) -> Eye:
         """Find the objects in the first frame."""
-        return self.encoder.begin(first)
+        return self.encoder.begin(known[0])
 
     def compare(self, features: npt.ArrayLike, first: npt.ArrayLike | None = None) -> tuple[FloatArray, ...]:
         """[T, dim] → ([T, J],)."""
