@@ -36,7 +36,7 @@ debian:
 demo: $(VENV)/.ready debian ## From one video to a policy, ending in a page to open
 	$(BIN)/python examples/clips.py runs/demo
 	$(BIN)/orcalign score runs/demo/demo.mp4 runs/demo/good.mp4 runs/demo/stalls.mp4 runs/demo/skips.mp4 \
-		--matcher orca,temporal_ot,dtw --calibrated --json runs/demo/scores.json --report runs/demo/report.html
+		--json runs/demo/scores.json --report runs/demo/report.html --overlay runs/demo/best.mp4
 	@if [ -f runs/demo/door-close/config.yaml ]; then $(BIN)/orcalign train --resume runs/demo/door-close; \
 	else $(BIN)/orcalign train --task door-close --recipe orca_progress --steps 6000 --eval-every 2000 --out runs/demo/door-close; fi
 
@@ -62,6 +62,7 @@ test-slow: setup ## Fuzz, fault and soak tests
 bench: $(VENV)/.ready ## Measure, and store what was measured in benchmarks/results
 	$(BIN)/python -m benchmarks.matching
 	$(BIN)/python -m benchmarks.score
+	$(BIN)/python -m benchmarks.score_quality
 	$(BIN)/python -m benchmarks.training
 	$(BIN)/python -m benchmarks.sweep --ray
 	$(BIN)/python -m benchmarks.latency

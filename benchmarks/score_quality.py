@@ -2,8 +2,8 @@
 
 python -m benchmarks.score_quality [--chosen]
 
-Films of 16 families (`benchmarks.films`) are drawn once and kept in runs/films. Pairs are a good and a bad attempt of one
-family; the threshold is one for all. With --chosen only the half that is for choosing is looked at, and nothing stored.
+Films of 16 families (`benchmarks.films`) are drawn once and kept in runs/films. Pairs are a good and a bad attempt of
+one family; the threshold is one for all. With --chosen only the half for choosing is looked at, and nothing stored.
 """
 
 from __future__ import annotations
@@ -149,9 +149,10 @@ def table(halves: dict[str, list[Row]], milliseconds: float, here: dict[str, Any
     lines = [
         "# Score: does it tell good from bad?",
         "",
-        f"`make bench` on {here['cpu']}: {sum(map(len, halves.values()))} films of {len(FAMILIES)} families (eight drawn, six of",
-        "Meta-world, two of gymnasium-robotics; benchmarks/films), with and without nuisances. *Calibrated ORCA* is",
-        "`--matcher orca --paper --calibrated`. The half that is held out was not looked at before the settings were final.",
+        f"`make bench` on {here['cpu']}: {sum(map(len, halves.values()))} films of {len(FAMILIES)} families (eight",
+        "drawn, six of Meta-world, two of gymnasium-robotics; benchmarks/films), with and without nuisances. *Calibrated",
+        "ORCA* is `--matcher orca --paper --calibrated`. The half that is held out was not looked at before the settings",
+        "were final.",
         "",
     ]
     figures = {name: summary(rows) for name, rows in halves.items()}
@@ -159,7 +160,9 @@ def table(halves: dict[str, list[Row]], milliseconds: float, here: dict[str, Any
     for key in next(iter(figures.values())):
         cells = [one[key] for one in figures.values()]
         share = isinstance(cells[0], float)
-        shown = [(f"{cell:.3f}" if key.startswith("AUROC") else f"{cell:.1%}") if share else str(cell) for cell in cells]
+        shown = [
+            (f"{cell:.3f}" if key.startswith("AUROC") else f"{cell:.1%}") if share else str(cell) for cell in cells
+        ]
         lines.append(f"| {key} | " + " | ".join(shown) + " |")
     lines += ["", f"{milliseconds:.1f} ms of one core for each frame, camera, light and encoder included.", ""]
     lines += ["Held out, by nuisance (its films against the plain ones of the other kind):", ""]
@@ -169,10 +172,9 @@ def table(halves: dict[str, list[Row]], milliseconds: float, here: dict[str, Any
         lines.append(f"| {name} | {one['right']:.1%} | {good} of {goods} | {bad} of {bads} |")
     wrong = [row for rows in halves.values() for row in rows if row.done is not row.good]
     lines += ["", "What one threshold calls wrongly:", ""]
-    lines += [
-        f"- {row.family}, {row.name}, {row.nuisance}: {'good' if row.good else 'bad'}, score {row.score:.2f}, {row.verdict}"
-        for row in wrong
-    ]
+    for row in wrong:
+        kind = "good" if row.good else "bad"
+        lines.append(f"- {row.family}, {row.name}, {row.nuisance}: {kind}, score {row.score:.2f}, {row.verdict}")
     return "\n".join(lines) + "\n"
 
 
@@ -181,13 +183,18 @@ def main() -> None:
     encoders = make_encoder("efficientnet-lite0-fine", threads=1), make_encoder("efficientnet-lite0", threads=1)
     halves: dict[str, list[Row]] = {"chosen": []} if only else {"chosen": [], "held out": []}
     spent = count = 0.0
-    for family in FAMILIES:
+    # Those that are held out first: whoever stops early has seen what was not chosen on.
+    for family in sorted(FAMILIES, key=lambda one: not one.held_out):
         if family.held_out and only:
             continue
         rows, seconds, frames = measure(family, encoders, rivals="--alone" not in sys.argv)
         halves["held out" if family.held_out else "chosen"] += rows
         spent, count = spent + seconds, count + frames
-        print(family.name, f"{pairs(rows, 'score')[0]:.0f} of {pairs(rows, 'score')[1]}", file=sys.stderr, flush=True)
+        (fine, all_pairs), (orca, _) = pairs(rows, "score"), pairs(rows, "orca")
+        print(f"{family.name}: {fine:.1f} of {all_pairs} pairs, ORCA {orca:.1f}", file=sys.stderr, flush=True)
+        for row in rows:
+            if row.done is not row.good:
+                print(f"  {row.name}, {row.nuisance}: {row.score:.2f} {row.verdict}", file=sys.stderr, flush=True)
     milliseconds, here = 1e3 * spent / count, machine()
     text = table(halves, milliseconds, here)
     print(text)

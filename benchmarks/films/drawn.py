@@ -93,7 +93,8 @@ class Drawn(Family):
             before = things[deed.thing]
             start, there = hand, np.array([before.x, before.y - before.h / 2])
             moves = deed.kind in ("carry", "slide")
-            to = np.array([deed.x, deed.y - before.h / 2]) if moves else there + [0, 4 if deed.kind == "press" else 0]
+            down = np.array([0, 4 if deed.kind == "press" else 0])
+            to = np.array([deed.x, deed.y - before.h / 2]) if moves else there + down
             high = rng.uniform(-7, 7, 2) + (start + there) / 2 - [0, 15]
             over = rng.uniform(-5, 5, 2) + (there + to) / 2 - [0, 45 if deed.kind == "carry" else 0]
             for s in np.linspace(0, 2, count, endpoint=False) + 2 / count:
@@ -204,7 +205,8 @@ DRAWN: tuple[Family, ...] = (
                             Thing(120, 148, 30, 6, DARK)),
           (Deed("carry", 2, 215, 148), Deed("fill", 1), Deed("press", 0)), (140, 150, 170), (110, 90, 80), "left", 700,
           home=(40, 60), returns=True),
-    Drawn("latch", True, (Thing(190, 95, 60, 90, WOOD), Thing(168, 100, 10, 6, DARK), Thing(60, 142, 14, 8, (200, 180, 60))),
+    Drawn("latch", True, (Thing(190, 95, 60, 90, WOOD), Thing(168, 100, 10, 6, DARK),
+                          Thing(60, 142, 14, 8, (200, 180, 60))),
           (Deed("carry", 2, 166, 92), Deed("slide", 1, 168, 116), Deed("slide", 0, 214, 95)),
           (196, 190, 180), (125, 118, 110), "above", 800),
 )  # fmt: skip

@@ -15,6 +15,7 @@ import numpy as np
 from benchmarks.films.family import Attempt, Family, Frames, altered
 
 SIZE = 160
+OVER = np.array([0, 0, 0.08])
 LONGEST = 100
 """Steps."""
 Change = Callable[[int, Any, np.random.Generator], Any]
@@ -165,7 +166,7 @@ class FetchWorld:
     def _act(self, seen: Any, phase: int) -> tuple[Any, int]:
         hand, block, goal = seen["observation"][:3], seen["achieved_goal"], seen["desired_goal"]
         if self._lifts:
-            above = block + [0, 0, 0.08]
+            above = block + OVER
             if phase == 0 and np.linalg.norm((hand - above)[:2]) < 0.01:
                 phase = 1
             if phase == 1 and np.linalg.norm(hand - block) < 0.012:
@@ -183,7 +184,7 @@ class FetchWorld:
         if phase == 1 and hand[2] - block[2] < 0.015:
             phase = 2
         if phase == 0:
-            target = behind + [0, 0, 0.08]
+            target = behind + OVER
         elif phase == 1:
             target = behind
         else:

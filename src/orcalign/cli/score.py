@@ -95,6 +95,8 @@ def score(
         _explain_tiny(console, sheet)
     else:
         show_ranking(console, sheet)
+        for note in sheet.notes:
+            console.print(note, soft_wrap=True, highlight=False, markup=False)
     if truth is not None:
         for line in truth.words(sheet):
             console.print(line, highlight=False)

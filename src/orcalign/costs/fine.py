@@ -82,7 +82,9 @@ class FineModel:
         self.demo_features = tuple(
             view.begin(demo.frames)(demo.frames, progress) for view, demo in zip(self._views, demos, strict=True)
         )
-        self._costs = tuple(FineCosts(one, view.places) for one, view in zip(self.demo_features, self._views, strict=True))
+        self._costs = tuple(
+            FineCosts(one, view.places) for one, view in zip(self.demo_features, self._views, strict=True)
+        )
 
     def begin(self, known: Frames) -> FineEye:
         """Camera and light are judged by the frames [K,H,W,3] that are known: all of them, or the first one."""
@@ -168,7 +170,7 @@ class FineLook:
         """[T, places x channels, and for each place whether it was seen]."""
         maps = []
         for start in range(0, len(frames), CHUNK):
-            shown, gains = self.correction.apply(smaller(frames[start : start + CHUNK]))
+            shown, _ = self.correction.apply(smaller(frames[start : start + CHUNK]))
             features = by_place(self._encoder, self._encoder(shown))
             if self._encoder.name == ENCODER:
                 features = features[:, :, -CHANNELS:]

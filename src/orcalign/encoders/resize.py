@@ -18,9 +18,9 @@ CHUNK = 64
 
 
 def resize(frames: Frames, size: int | tuple[int, int]) -> Frames:
-    """Stretch frames [T,H,W,3] to [T,size,size,3], or to (height, width): bilinear, with a wider triangle when shrinking.
+    """Stretch frames [T,H,W,3] to [T,size,size,3], or to (height, width).
 
-    Every source pixel has its share in the result (antialiasing), as in Pillow's ``BILINEAR``. The sides are
+    Bilinear, with a wider triangle when shrinking: every source pixel has its share in the result (antialiasing), as in Pillow's ``BILINEAR``. The sides are
     scaled separately: a crop could cut away the object that the video is about.
 
     >>> picture = np.array([[0, 0, 200, 200]] * 4, np.uint8)[None, :, :, None].repeat(3, axis=3)

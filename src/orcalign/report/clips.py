@@ -105,7 +105,7 @@ def steady(times: Sequence[float], fps: float) -> tuple[npt.NDArray[np.int64] | 
     ([0, 1, 2, 2, 2, 3, 4], 10.0)
     """
     gaps = np.diff(times)
-    if len(gaps) < 2 or gaps.max() <= UNEVEN * np.median(gaps) and gaps.min() >= np.median(gaps) / UNEVEN:
+    if len(gaps) < 2 or (gaps.max() <= UNEVEN * np.median(gaps) and gaps.min() >= np.median(gaps) / UNEVEN):
         return None, fps
     span = times[-1] - times[0]
     # A long rest is not to become thousands of frames.
@@ -130,7 +130,9 @@ def like(clip: ShownClip, demo: ShownClip) -> ShownClip:
     for number, (view, width) in enumerate(zip(views, demo.widths, strict=True)):
         if abs(view.shape[2] / view.shape[1] - width / height) > 0.02 * width / height:
             raise ValueError(f"camera {number + 1} of '{clip.path}' has another shape than that of '{demo.path}'.")
-    sized = [resize(np.ascontiguousarray(view), (height, width)) for view, width in zip(views, demo.widths, strict=True)]
+    sized = [
+        resize(np.ascontiguousarray(view), (height, width)) for view, width in zip(views, demo.widths, strict=True)
+    ]
     return ShownClip(clip.path, np.concatenate(sized, axis=2), clip.fps, demo.widths)
 
 
@@ -141,7 +143,9 @@ def _beside(clips: Sequence[ShownClip], path: str) -> ShownClip:
     height = clips[0].frames.shape[1]
     views = []
     for clip in clips:
-        at = np.minimum((np.arange(max(2, round(seconds * fps))) / fps * clip.fps + 1e-6).astype(int), len(clip.frames) - 1)
+        at = np.minimum(
+            (np.arange(max(2, round(seconds * fps))) / fps * clip.fps + 1e-6).astype(int), len(clip.frames) - 1
+        )
         width = max(1, round(clip.frames.shape[2] * height / clip.frames.shape[1]))
         views.append(resize(np.ascontiguousarray(clip.frames[at]), (height, width)))
     return ShownClip(path, np.concatenate(views, axis=2), fps, tuple(view.shape[2] for view in views))

@@ -15,8 +15,7 @@ from orcalign.matching import Match, OrcaMatch
 from orcalign.matching import matcher as find_matcher
 from orcalign.matching.match import FloatArray
 from orcalign.report.clips import SHOWN, EncodedClip, ShownClip, encode_file, like, read_clip, require_same_shape
-from orcalign.rewards import Story, Verdict, VideoReward, judge
-from orcalign.rewards.settings import calibrates
+from orcalign.rewards import Story, Verdict, VideoReward, judge, lint_demo
 from orcalign.video import Demo, VideoOptions
 
 WHOLE = "efficientnet-lite0"
@@ -97,6 +96,8 @@ class ScoreSheet:
     temperature: float
     """As used."""
     floor: float
+    notes: tuple[str, ...] = ()
+    """What is odd about the demo."""
 
     @property
     def ranking(self) -> tuple[Attempt, ...]:
@@ -157,16 +158,21 @@ def judge_clips(
         seen += len(clip.frames)
         raw = judged.match.raw_costs
         matches = {
-            name: judged.match.match
-            if name == "bottleneck"
-            else reward.with_matcher(name, calibrated=calibrates(name)).score_costs(raw).match
+            name: judged.match.match if name == "bottleneck" else reward.with_matcher(name).score_costs(raw).match
             for name in settings.matchers
         }
         ordered: Any = judged.match.match
         told_of = judged.story, judged.verdict, judged.words
         scored.append(Attempt(clip, judged.match.cost, matches, ordered.progress, *told_of))
-    used = reward.matcher_settings[0]
-    return ScoreSheet(demo, tuple(scored), settings, used["temperature"], used["floor"])
+    kinds = {one.verdict.text for one in scored if one.verdict is not None and one.verdict.kind == "scene"}
+    if kinds and all(one.verdict is not None and one.verdict.kind == "scene" for one in scored):
+        raise ValueError(
+            f"no attempt fits the demo '{demo.path}': '{scored[0].clip.path}' {sorted(kinds)[0]}; film both from one "
+            f"place, or compare whole pictures with paper (--paper)."
+        )
+    used, cuts = reward.matcher_settings[0], [one for one in lint_demo(video) if one.code == "jump"]
+    notes = tuple(f"the demo: {one}" for one in cuts)
+    return ScoreSheet(demo, tuple(scored), settings, used["temperature"], used["floor"], notes)
 
 
 def score(

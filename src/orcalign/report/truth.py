@@ -64,7 +64,9 @@ def read_truth(path: Path, rollouts: Sequence[Path]) -> Truth:
         with path.open(newline="", encoding="utf-8") as file:
             rows = list(csv.DictReader(file))
     except (OSError, UnicodeDecodeError, csv.Error) as error:
-        raise ValueError(f"{str(path)!r} cannot be read as CSV ({error}); give a file with columns path, rank.") from None
+        raise ValueError(
+            f"{str(path)!r} cannot be read as CSV ({error}); give a file with columns path, rank."
+        ) from None
     columns = set(rows[0]) if rows else set()
     if "path" not in columns or not columns & {"rank", "success"}:
         raise ValueError(

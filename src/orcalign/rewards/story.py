@@ -84,7 +84,9 @@ def tell(
         raise ValueError(f"the match has shape {match.assignment.shape} and the cost {matrix.shape}; give orca(cost).")
     between = None if demo_cost is None else _demo_cost(demo_cost, matrix.shape[1])
     path = follow(matrix, between)
-    spans = sorted([*stalls(path, pace, shortest), *skips(path), *ways_back(path, matrix)], key=lambda s: (s.start, s.kind))
+    spans = sorted(
+        [*stalls(path, pace, shortest), *skips(path), *ways_back(path, matrix)], key=lambda s: (s.start, s.kind)
+    )
     return Story(
         total=float(match.reward.sum(dtype=np.float64)),
         final_coverage=float(match.assignment[-1, -1]),

@@ -19,11 +19,13 @@ from orcalign.rewards.story import tell
 if TYPE_CHECKING:
     from orcalign.rewards.video_reward import VideoReward
 
-Kind = Literal["followed", "stopped", "skipped", "missed", "order", "nothing", "else"]
+Kind = Literal["followed", "stopped", "skipped", "missed", "order", "nothing", "else", "scene"]
 STEEP = 4
 """How suddenly a frame stops to count around the threshold."""
 HARDLY = 0.1
 """Share of the demo's way below which nothing was done."""
+ANOTHER = 0.75
+"""Distance, in the demo's unit, that no moment of a video of the same scene keeps from every moment of the demo."""
 ELSEWHERE = 0.2
 """Share of the missing frames that must be seen at another time, for the order to be what is wrong."""
 
@@ -79,6 +81,10 @@ def judge(
     pace = 1.0 if fps is None else fps / demo.fps
     story = tell(whole, orca(whole / (whole.max() or 1.0)), between, pace, 0.5 * pace * demo.fps)
     verdict = verdict_of(cost, model.threshold, path_of(between), demo.fps)
+    if not eye.trusted and cost.min() > ANOTHER:
+        flipped = model.begin(np.ascontiguousarray(frames[:, :, ::-1]))
+        text = "is mirrored" if flipped.trusted else "shows another scene, or it from another place"
+        verdict = replace(verdict, score=0.0, kind="scene", text=text)
     chain: BottleneckMatch = bottleneck(cost, **model.own_scale)
     story = replace(
         retold(story, verdict, demo.fps),
@@ -137,7 +143,11 @@ def retold(story: Story, verdict: Verdict, fps: float) -> Story:
         if (span.kind == "stall" and (span.start <= lost or verdict.kind in ("stopped", "nothing")))
         or (span.kind == "backwards" and (span.stop <= lost or verdict.kind == "order"))
     ]
-    for first, stop in runs(~verdict.reached):
+    missing = runs(~verdict.reached)
+    least = min(2, max((stop - first for first, stop in missing), default=0))
+    for first, stop in missing:
+        if stop - first < least:
+            continue
         start, at = (int(verdict.when[k]) for k in (max(0, first - 1), min(stop, J - 1)))
         seconds = f"demo frames {first} to {stop - 1} ({first / fps:.1f} to {stop / fps:.1f} s)"
         if stop < J:
@@ -184,7 +194,9 @@ def _count(near: Any, counts: Any) -> None:
             counts[t + 1, j + 1] = max(counts[t, j + 1], counts[t + 1, j] + near[t, j])
 
 
-def _words(cost: FloatArray, threshold: float, reached: npt.NDArray[np.bool_], when: IntArray, way: FloatArray, fps: float) -> tuple[Kind, str]:
+def _words(
+    cost: FloatArray, threshold: float, reached: npt.NDArray[np.bool_], when: IntArray, way: FloatArray, fps: float
+) -> tuple[Kind, str]:
     if reached.all():
         return "followed", "followed"
     near = cost <= threshold

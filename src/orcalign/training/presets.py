@@ -13,10 +13,10 @@ from typing import Any
 from orcalign.agents import AGENTS, find_settings
 from orcalign.checks import require
 from orcalign.costs.predicted.entities import COMPARED
-from orcalign.rewards.settings import PLAIN
 from orcalign.envs import find_task
 from orcalign.envs.suite import find_suite
 from orcalign.rewards.follow.own_frames import OwnSettings
+from orcalign.rewards.settings import PLAIN
 from orcalign.training.config import DemoConfig, EncoderConfig, TrainConfig
 from orcalign.training.config_mapping import from_mapping, with_settings
 from orcalign.training.follow_config import FOLLOW
