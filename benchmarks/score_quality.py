@@ -150,9 +150,9 @@ def table(halves: dict[str, list[Row]], milliseconds: float, here: dict[str, Any
         "# Score: does it tell good from bad?",
         "",
         f"`make bench` on {here['cpu']}: {sum(map(len, halves.values()))} films of {len(FAMILIES)} families (eight",
-        "drawn, six of Meta-world, two of gymnasium-robotics; benchmarks/films), with and without nuisances. *Calibrated",
-        "ORCA* is `--matcher orca --paper --calibrated`. The half that is held out was not looked at before the settings",
-        "were final.",
+        "drawn, six of Meta-world, two of gymnasium-robotics; benchmarks/films), with and without nuisances.",
+        "*Calibrated ORCA* is `--matcher orca --paper --calibrated`. The half held out was not looked at before the",
+        "settings were final.",
         "",
     ]
     figures = {name: summary(rows) for name, rows in halves.items()}

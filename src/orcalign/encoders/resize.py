@@ -20,8 +20,8 @@ CHUNK = 64
 def resize(frames: Frames, size: int | tuple[int, int]) -> Frames:
     """Stretch frames [T,H,W,3] to [T,size,size,3], or to (height, width).
 
-    Bilinear, with a wider triangle when shrinking: every source pixel has its share in the result (antialiasing), as in Pillow's ``BILINEAR``. The sides are
-    scaled separately: a crop could cut away the object that the video is about.
+    Bilinear, with a wider triangle when shrinking: every source pixel has its share in the result (antialiasing), as in
+    Pillow's ``BILINEAR``. The sides are scaled separately: a crop could cut away the object that the video is about.
 
     >>> picture = np.array([[0, 0, 200, 200]] * 4, np.uint8)[None, :, :, None].repeat(3, axis=3)
     >>> resize(picture, 2)[0, :, :, 0].tolist()
