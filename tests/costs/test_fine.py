@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from orcalign.costs import CameraModel, FineModel
-from orcalign.costs.fine import FLOOR, FORGIVEN, WORST, FineCosts
+from orcalign.costs.worst_places import FLOOR, FORGIVEN, WORST, FineCosts
 from orcalign.encoders import make_encoder
 from orcalign.matching import bottleneck
 from orcalign.video import Demo
