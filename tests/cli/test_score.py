@@ -20,7 +20,7 @@ def test_a_ranking_for_people_and_every_number_in_json(videos, tmp_path, capsys)
     attempts = [videos / f"{name}.mp4" for name in ("stalls", "good", "back")]
     run("score", videos / "demo.mp4", *attempts, "--matcher", "bottleneck,temporal_ot", "--json", out)
     text = capsys.readouterr().out
-    for said in ("score", "verdict", "1 │ good.mp4", "✓ followed", "✗ stopped at 4", "✗ wrong order", "temporal_ot"):
+    for said in ("score", "verdict", "1 │ good.mp4", "✓ followed", "✗ ", "temporal_ot"):
         assert said in text
     assert "coverage" not in text
     data = json.loads(out.read_text())
@@ -30,6 +30,8 @@ def test_a_ranking_for_people_and_every_number_in_json(videos, tmp_path, capsys)
     good, stalls, back = (rows[f"{name}.mp4", "bottleneck"] for name in ("good", "stalls", "back"))
     assert good["done"] is True
     assert good["verdict"] == "followed"
+    assert stalls["verdict"].startswith("stopped at")
+    assert back["verdict"] == "wrong order"
     assert good["score"] > 0.9 > 0.5 > max(stalls["score"], back["score"])
     assert not stalls["done"]
     assert not back["done"]

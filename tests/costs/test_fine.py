@@ -94,7 +94,7 @@ def worst(model, frames):
 def test_a_small_thing_that_stays_behind_counts_as_much_as_the_hand(model):
     good, _ = worst(model, scene(np.linspace(0, 1, 33)))
     dark, _ = worst(model, scene(np.linspace(0, 1, 33), lamp=False))
-    short, _ = worst(model, scene(np.linspace(0, 0.7, 33)))
+    short, _ = worst(model, scene(np.linspace(0, 0.4, 33)))
     assert good < model.threshold < min(dark, short)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
@@ -41,7 +42,7 @@ def folder(tmp_path_factory):
         "demo": film(np.linspace(0, 1, 20)),
         "good": film(even),
         "dark": film(even, lamp=False),
-        "half": film(np.minimum(even, 0.6)),
+        "half": film(np.minimum(even, 0.4)),
         "blind": film(np.linspace(0, 1, 20), lamp=False),
         "mirrored": film(even)[:, :, ::-1],
         "elsewhere": film(even, seed=5),
@@ -68,19 +69,20 @@ def test_the_best_comes_first_with_words(sheet):
     assert first.verdict.done
     assert not any(one.verdict.done for one in others)
     (half,) = (one for one in sheet.attempts if one.clip.path.endswith("half.npz"))
-    assert half.verdict.text.startswith("stopped at 6")
+    assert half.verdict.text.startswith("stopped at 5")
     assert any(span.kind == "stall" for span in half.story.spans)
 
 
 def test_what_one_camera_misses_the_other_sees(folder, encoder):
-    def both(name):
-        return f"{folder / 'blind.npz'},{folder / name}.npz"
+    def both(left, right):
+        return f"{folder / left}.npz,{folder / right}.npz"
 
-    good, dark = orcalign.score(both("demo"), [both("good"), both("dark")], encoder=encoder).attempts
+    demo, attempts = both("blind", "demo"), [both("dark", "good"), both("dark", "dark")]
+    good, dark = orcalign.score(demo, attempts, encoder=encoder).attempts
     assert good.verdict.done
     assert not dark.verdict.done
     with pytest.raises(ValueError, match=r"is of 2 camera\(s\) and .* of 1"):
-        orcalign.score(both("demo"), folder / "good.npz", encoder=encoder)
+        orcalign.score(demo, folder / "good.npz", encoder=encoder)
 
 
 def test_a_variable_frame_rate_is_read_by_its_time_stamps(tmp_path):
@@ -95,7 +97,7 @@ def test_a_variable_frame_rate_is_read_by_its_time_stamps(tmp_path):
         for k, picture in enumerate(frames):
             shown = av.VideoFrame.from_ndarray(picture, "rgb24")
             shown.pts = at
-            shown.time_base = stream.codec_context.time_base
+            shown.time_base = Fraction(1, 30)
             at += 3 if k % 2 else 1
             container.mux(stream.encode(shown))
         container.mux(stream.encode())
@@ -126,8 +128,7 @@ def test_the_fields_metrics(sheet, tmp_path):
     found = read_truth(ranks, paths).metrics(sheet)
     assert found["failure_auroc"] == 1.0
     assert found["value_order"] > 0.9
-    by_score = {Path(one.clip.path).name: one.verdict.score for one in sheet.attempts}
-    assert found["kendall"] == pytest.approx(1.0 if by_score["dark.npz"] > by_score["half.npz"] else 1 / 3)
+    assert found["kendall"] > 0.8
     assert value_order(sheet.ranking[0]) > 0.9
     for text, said in (
         ("name,rank\na,1\n", "it needs path, and rank"),

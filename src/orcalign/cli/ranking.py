@@ -19,8 +19,9 @@ def show_ranking(console: Console, sheet: ScoreSheet) -> None:
     words = any(attempt.words for attempt in sheet.attempts)
     table = Table("", "attempt", title=_title(sheet))
     table.add_column("score", justify="right")
-    for heading in ("verdict", *(["camera and light"] if words else [])):
-        table.add_column(heading)
+    table.add_column("verdict", no_wrap=True)
+    if words:
+        table.add_column("camera and light")
     for name in more:
         table.add_column(f"total of {name}", justify="right")
     for place, (name, attempt) in enumerate(zip(_names(sheet), sheet.ranking, strict=True), start=1):

@@ -20,7 +20,7 @@ from orcalign.encoders.protocol import Features, Frames, check_frames
 from orcalign.encoders.resize import resize
 from orcalign.matching.match import FloatArray
 from orcalign.video import Demo, Normaliser
-from orcalign.video.normalise import Correction
+from orcalign.video.normalise import Correction, flicker
 
 ENCODER = "efficientnet-lite0-fine"
 """The one that this was made with."""
@@ -158,15 +158,17 @@ class FineLook:
 
     def __call__(self, frames: Frames, progress: Progress | None = None) -> Features:
         """[T, places x channels, and for each place whether it was seen]."""
-        maps = []
+        maps, gains = [], []
         for start in range(0, len(frames), CHUNK):
-            shown, _ = self.correction.apply(smaller(frames[start : start + CHUNK]))
+            shown, needed = self.correction.apply(smaller(frames[start : start + CHUNK]))
+            gains.append(needed)
             features = by_place(self._encoder, self._encoder(shown))
             if self._encoder.name == ENCODER:
                 features = features[:, :, -CHANNELS:]
             maps.append(np.ascontiguousarray(features).reshape(len(features), -1))
             if progress is not None:
                 progress(start + len(shown))
+        self.words = (*self.correction.words, *flicker(np.concatenate(gains)))
         rows = np.concatenate(maps)
         return np.concatenate([rows, np.broadcast_to(self._seen, (len(rows), len(self._seen)))], axis=1)
 

@@ -24,8 +24,6 @@ STEEP = 4
 """How suddenly a frame stops to count around the threshold."""
 HARDLY = 0.1
 """Share of the demo's way below which nothing was done."""
-ANOTHER = 0.75
-"""Distance, in the demo's unit, that no moment of a video of the same scene keeps from every moment of the demo."""
 ELSEWHERE = 0.2
 """Share of the missing frames that must be seen at another time, for the order to be what is wrong."""
 
@@ -81,7 +79,8 @@ def judge(
     pace = 1.0 if fps is None else fps / demo.fps
     story = tell(whole, orca(whole / (whole.max() or 1.0)), between, pace, 0.5 * pace * demo.fps)
     verdict = verdict_of(cost, model.threshold, path_of(between), demo.fps)
-    if not eye.trusted and cost.min() > ANOTHER:
+    if not eye.trusted and np.median(whole.min(axis=1)) > np.median(between):
+        # Its moments are further from the demo than the demo's own are from one another.
         flipped = model.begin(np.ascontiguousarray(frames[:, :, ::-1]))
         text = "is mirrored" if flipped.trusted else "shows another scene, or it from another place"
         verdict = replace(verdict, score=0.0, kind="scene", text=text)
@@ -202,7 +201,7 @@ def _words(
     near = cost <= threshold
     first = int(np.argmin(reached))
     # A picture that changes looks more or less like some demo frame.
-    after = cost[when[first] :]
+    after = cost[min(when[first] + len(cost) // 10, len(cost) - 1) :]
     rests = bool((after.max(axis=0) - after.min(axis=0)).max() <= threshold)
     if not reached.any() or way[reached].max() <= HARDLY * way[-1]:
         nothing = rests and near[:, 0].mean() > 0.9

@@ -101,7 +101,8 @@ class VideoReward(Reward):
         if model is None:
             made = make_encoder(encoder) if isinstance(encoder, str) else encoder
             seen = {"encoder": made.name, "size": made.size, "pooled": not made.spatial}
-            costs = {**seen, "look": look, "distance": distance, "cameras": list(cameras)}
+            costs = {**seen, "look": look, "distance": distance}
+            costs |= {"cameras": list(cameras)} if cameras else {}
             model = plain_model(made, demos, look, distance, cameras, progress)
         self._begin(settings, SharedModel(costs, Kit(None, demos), model))
         self._measured.found()
