@@ -26,6 +26,7 @@ def score(
     recipe: str | None = None,
     json_file: Annotated[Path | None, tyro.conf.arg(name="json")] = None,
     report: Path | None = None,
+    rrd: Path | None = None,
     overlay: Path | None = None,
     ranks: Path | None = None,
     paper: bool = False,
@@ -52,6 +53,7 @@ def score(
             s3d with --weights, or a video model of transformers as org/name or ./folder.
         json_file: Write every per-frame number to this file.
         report: Write a page to this file (.html) that shows both videos, the reward and where it comes from.
+        rrd: Write a recording for the Rerun viewer to this file: videos, reward (of the first matcher) and progress.
         overlay: Write a film to this file (.mp4): the best attempt with a bar of its progress, the demo beside it.
         ranks: A CSV file with the columns path and rank (1 is best) or success (0 or 1): how well scores agree with it.
         paper: Compare whole pictures, as in the paper; then there is no score from 0 to 1, and what follows can be set.
@@ -64,6 +66,8 @@ def score(
     from orcalign.checks import require
     from orcalign.files import require_writable, write_file
     from orcalign.report.clips import SHOWN
+    from orcalign.report.rrd import require_rerun
+    from orcalign.report.score_recording import write_score_recording
     from orcalign.report.score_sheet import as_json, score_page
     from orcalign.report.scoring import ScoreSettings, score_clips
 
@@ -80,6 +84,8 @@ def score(
     for path in (json_file, report, overlay):
         if path is not None:
             require_writable(path)
+    if rrd is not None:
+        require_rerun(rrd)
     if overlay is not None and (paper or overlay.suffix.lower() != ".mp4"):
         raise ValueError(f"overlay is {str(overlay)!r}; it must be an .mp4, and goes without --paper.")
     model = encoder.make(settings.encoder)
@@ -106,6 +112,9 @@ def score(
     if report is not None:
         write_file(report, score_page(sheet, model).encode())
         console.print(f"open {report}", soft_wrap=True, highlight=False)
+    if rrd is not None:
+        write_score_recording(sheet, rrd)
+        console.print(f"recording: {rrd}", soft_wrap=True, highlight=False)
     if overlay is not None:
         from orcalign.report.overlay import write_overlay
 

@@ -200,9 +200,10 @@ def _words(
         return "followed", "followed"
     near = cost <= threshold
     first = int(np.argmin(reached))
-    # A picture that changes looks more or less like some demo frame.
-    after = cost[min(when[first] + len(cost) // 10, len(cost) - 1) :]
-    rests = bool((after.max(axis=0) - after.min(axis=0)).max() <= threshold)
+    rests, settled = (
+        _rests(cost[when[first] + len(cost) // 10 :], threshold),
+        _rests(cost[when[first] + 1 :], threshold),
+    )
     if not reached.any() or way[reached].max() <= HARDLY * way[-1]:
         nothing = rests and near[:, 0].mean() > 0.9
         return ("nothing", "did nothing") if nothing else ("else", "did something else")
@@ -210,12 +211,17 @@ def _words(
     free = near & ~near[:, reached].any(axis=1)[:, None]
     if free[:, ~reached].any(axis=0).mean() > ELSEWHERE:
         return "order", "wrong order"
-    if reached[-1]:
+    if reached[-1] and not settled:
         start, stop = max(runs(~reached), key=lambda run: run[1] - run[0])
         return "skipped", f"skipped seconds {start / fps:.1f} to {stop / fps:.1f}"
     if rests:
         return "stopped", f"stopped at {first / len(reached):.0%}"
     return "missed", f"missed something from second {first / fps:.1f} on"
+
+
+def _rests(cost: FloatArray, threshold: float) -> bool:
+    """Whether a picture does not change: one that does looks more or less like some demo frame."""
+    return not len(cost) or bool(np.ptp(cost, axis=0).max() <= threshold)
 
 
 def runs(true: npt.NDArray[np.bool_]) -> list[tuple[int, int]]:
