@@ -19,6 +19,10 @@ if TYPE_CHECKING:
     from orcalign.video import VideoOptions
 
 
+USUAL = "efficientnet-lite0"
+"""The encoder, where no other goes with the settings."""
+
+
 @dataclass(frozen=True)
 class Reading:
     """How videos are read; the same for the demo and the attempts."""
@@ -59,7 +63,7 @@ class EncoderChoice:
     engine: str = "auto"
     """auto, openvino, torch, torch-cuda or torch-mps."""
 
-    def make(self, usual: str = "efficientnet-lite0") -> Encoder:
+    def make(self, usual: str = USUAL) -> Encoder:
         """Ready to run, the usual one if none was named; which engine was chosen is said once, on stderr."""
         from orcalign.encoders import make_encoder
 

@@ -221,7 +221,7 @@ def check(
     if plot is not None:
         require_kind(plot)
         require_writable(plot)
-    model = encoder.make("efficientnet-lite0")
+    model = encoder.make()
     shown, attempt = encode_all([demo, rollout], model, reading.options(longest=SHOWN))
     require_same_shape(shown, attempt)
     reward = clip_reward(shown, ScoreSettings(names, True, distance, context, calibrated))

@@ -95,7 +95,7 @@ def _far_places(rows: Any, seen: Any, demo: Any, start: Any, count: int, worst: 
     for t in range(T):
         for j in range(len(demo)):
             best[:] = 0
-            total, places = 0.0, 0
+            total, places = np.float64(0), 0
             for k in range(K):
                 if not seen[t, k]:
                     continue
@@ -104,7 +104,7 @@ def _far_places(rows: Any, seen: Any, demo: Any, start: Any, count: int, worst: 
                     difference = rows[t, k, c] - demo[j, k, c]
                     square += difference * difference
                 square = max(square - start[k], np.float32(0))
-                total += square
+                total += np.float64(square)
                 places += 1
                 i = count - 1
                 if square > best[i]:
@@ -113,7 +113,7 @@ def _far_places(rows: Any, seen: Any, demo: Any, start: Any, count: int, worst: 
                         i -= 1
                     best[i] = square
             whole[t, j] = np.sqrt(total / max(places, 1))
-            total = 0.0
+            total = np.float64(0)
             for i in range(count):
                 total += np.sqrt(np.float64(best[i]))
             worst[t, j] = total / count

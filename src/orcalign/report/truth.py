@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-from scipy.stats import kendalltau, spearmanr
 
-from orcalign.report.scoring import Attempt, ScoreSheet
+from orcalign.experiments.ordering import failure_auroc, kendall_tau, value_order_correlation
+from orcalign.report.scoring import ScoreSheet
 
 
 @dataclass(frozen=True)
@@ -33,29 +33,18 @@ class Truth:
 
     def metrics(self, sheet: ScoreSheet) -> dict[str, float]:
         """Those that can be had: two different ranks, a success and a failure, progress that moves."""
-        found = {}
-        scores = {one.clip.path: one.verdict.score for one in sheet.attempts if one.verdict is not None}
+        judged = {one.clip.path: one for one in sheet.attempts if one.verdict is not None}
+        scores = {path: one.verdict.score for path, one in judged.items() if one.verdict is not None}
         ranked = [path for path in scores if path in self.ranks]
-        if len({self.ranks[path] for path in ranked}) > 1:
-            found["kendall"] = float(kendalltau([scores[p] for p in ranked], [-self.ranks[p] for p in ranked])[0])
-        good, bad = (
-            np.array([scores[path] for path in scores if self.success.get(path) is kind]) for kind in (True, False)
-        )
-        if len(good) and len(bad):
-            found["failure_auroc"] = float((good[:, None] > bad).mean() + 0.5 * (good[:, None] == bad).mean())
-        kept = [one for one in sheet.attempts if self.success.get(one.clip.path, True)]
-        orders = [order for order in map(value_order, kept) if np.isfinite(order)]
-        if orders:
-            found["value_order"] = float(np.mean(orders))
-        return found
-
-
-def value_order(attempt: Attempt) -> float:
-    """Rank correlation of progress and time: 1 where progress always rises; NaN where it never moves."""
-    progress = attempt.progress
-    if len(progress) < 2 or np.ptp(progress) == 0:
-        return float("nan")
-    return float(spearmanr(progress, np.arange(len(progress)))[0])
+        known = [path for path in scores if path in self.success]
+        orders = [value_order_correlation(one.progress) for path, one in judged.items() if self.success.get(path, True)]
+        moved = [order for order in orders if order is not None]
+        found = {
+            "kendall": kendall_tau([scores[path] for path in ranked], [-self.ranks[path] for path in ranked]),
+            "failure_auroc": failure_auroc([scores[path] for path in known], [self.success[path] for path in known]),
+            "value_order": float(np.mean(moved)) if moved else None,
+        }
+        return {name: value for name, value in found.items() if value is not None}
 
 
 def read_truth(path: Path, rollouts: Sequence[Path]) -> Truth:
