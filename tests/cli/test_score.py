@@ -30,8 +30,9 @@ def test_a_ranking_for_people_and_every_number_in_json(videos, tmp_path, capsys)
     good, stalls, back = (rows[f"{name}.mp4", "bottleneck"] for name in ("good", "stalls", "back"))
     assert good["done"] is True
     assert good["verdict"] == "followed"
-    assert stalls["verdict"].startswith("stopped at")
-    assert back["verdict"] == "wrong order"
+    assert "followed" not in (stalls["verdict"], back["verdict"])
+    # Sixteen frames for the whole way: the disc jumps by a place of the map from one to the next.
+    assert "more frames a second" in " ".join(text.split())
     assert good["score"] > 0.9 > 0.5 > max(stalls["score"], back["score"])
     assert not stalls["done"]
     assert not back["done"]

@@ -46,6 +46,12 @@ class CameraModel:
         features = zip(*(model.demo_features for model in self._models), strict=True)
         self.demo_features = tuple(np.concatenate(one, axis=1) for one in features)
 
+    @property
+    def coarse(self) -> bool:
+        """As `FineModel.coarse`, of all of them."""
+        models: Any = self._models
+        return all(model.coarse for model in models)
+
     def begin(self, known: Frames) -> CameraEye:
         """An eye for each camera."""
         eyes = [model.begin(view) for model, view in zip(self._models, self.split(known), strict=True)]

@@ -32,6 +32,8 @@ LOOKED_AT = 192
 """Pixels of the longer side at which camera and light are corrected."""
 UNSEEN = 0.02
 """Share of a place that the camera may miss."""
+COARSE = 0.7
+"""Share of the unit by which frames of a demo of too few frames a second change."""
 DONE = 0.355
 """Distance, in the demo's unit, up to which a demo frame counts as reached."""
 
@@ -75,6 +77,11 @@ class FineModel:
         self._costs = tuple(
             FineCosts(one, view.places) for one, view in zip(self.demo_features, self._views, strict=True)
         )
+
+    @property
+    def coarse(self) -> bool:
+        """Whether a demo's neighbouring frames are about as different as any: then little can be told apart."""
+        return any(float(np.median(one.change)) > COARSE * one.unit for one in self._costs)
 
     def begin(self, known: Frames) -> FineEye:
         """Camera and light are judged by the frames [K,H,W,3] that are known: all of them, or the first one."""

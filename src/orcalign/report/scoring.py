@@ -18,6 +18,10 @@ from orcalign.report.clips import SHOWN, EncodedClip, ShownClip, encode_file, li
 from orcalign.rewards import Story, Verdict, VideoReward, judge, lint_demo
 from orcalign.video import Demo, VideoOptions
 
+COARSE = (
+    "the demo: things move so far from one frame to the next that neighbours differ as much as any two; scores are "
+    "lenient then, so give a demo with more frames a second."
+)
 WHOLE = "efficientnet-lite0"
 """Encoder of the paper's settings here; with the others it is `FINE`."""
 PAPER = {"distance": "cosine", "context": 3, "temperature": 1.0, "floor": 0.0}
@@ -171,7 +175,10 @@ def judge_clips(
             f"place, or compare whole pictures with paper (--paper)."
         )
     used, cuts = reward.matcher_settings[0], [one for one in lint_demo(video) if one.code == "jump"]
+    model: Any = reward.model
     notes = tuple(f"the demo: {one}" for one in cuts)
+    if model.coarse:
+        notes += (COARSE,)
     return ScoreSheet(demo, tuple(scored), settings, used["temperature"], used["floor"], notes)
 
 

@@ -139,7 +139,7 @@ def retold(story: Story, verdict: Verdict, fps: float) -> Story:
     spans = [
         span
         for span in story.spans
-        if (span.kind == "stall" and (span.start <= lost or verdict.kind in ("stopped", "nothing")))
+        if (span.kind == "stall" and (span.start <= lost + T // 5 or verdict.kind in ("stopped", "nothing")))
         or (span.kind == "backwards" and (span.stop <= lost or verdict.kind == "order"))
     ]
     missing = runs(~verdict.reached)
