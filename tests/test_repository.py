@@ -111,8 +111,10 @@ def python_of(page):
 @pytest.fixture(scope="module")
 def drawn(tmp_path_factory):
     """The videos that `make demo` draws."""
+    from orcalign.video.drawn import draw_clips
+
     folder = tmp_path_factory.mktemp("clips")
-    subprocess.run([sys.executable, ROOT / "examples" / "clips.py", folder], check=True, capture_output=True)
+    draw_clips(folder)
     return folder
 
 

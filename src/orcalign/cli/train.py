@@ -134,6 +134,7 @@ def train(
     """
     from orcalign.checks import require
     from orcalign.report.rrd import require_rerun
+    from orcalign.training.checkpoint import Checkpoints
     from orcalign.training.imitating import find_networks
     from orcalign.training.learner import choose_device
     from orcalign.training.players import parse_workers
@@ -175,6 +176,10 @@ def train(
         try:
             finished = training.go(stop)
         except (ValueError, OSError) as error:
+            if resume is None and not Checkpoints(run.path / "checkpoints").steps():
+                stack.close()
+                shutil.rmtree(run.path, ignore_errors=True)
+                raise
             raise type(error)(f"{str(error).rstrip('.')}. {again}") from error
     from orcalign.report.training_run import write_report
 
@@ -198,7 +203,7 @@ def outcome(last: dict[str, Any]) -> str:
     >>> outcome({"success_rate": 0.5, "episodes": 10, "return": 7.25, "normalised": None})
     'succeeds in 50% of 10 held-out episodes; return 7.2'
     >>> outcome({"success_rate": None, "progress": 0.75, "coverage": 0.5, "env_return": -3.0, "episodes": 10})
-    "follows the demo to progress 0.75, coverage 0.50; the environment reports no success, and its own return is -3"
+    'follows the demo to progress 0.75, coverage 0.50; the environment reports no success, and its own return is -3'
     """
     if last["success_rate"] is not None:
         normalised = "" if last["normalised"] is None else f", {last['normalised']:.2f} of the expert's"
