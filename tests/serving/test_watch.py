@@ -50,6 +50,15 @@ def test_what_cannot_be_watched_is_said_in_one_line(film, capsys, monkeypatch):
             main(["watch", film, *words, "--port", "0", "--encoder", "pixels"])
         assert ended.value.code == 2
         assert sentence in capsys.readouterr().err
+    rerun = pytest.importorskip("rerun")
+
+    def nowhere(**_):
+        raise RuntimeError("Failed to find Rerun Viewer executable in PATH.\nmore")
+
+    monkeypatch.setattr(rerun, "spawn", nowhere)
+    with pytest.raises(SystemExit):
+        main(["watch", film, "--camera", film, "--port", "0", "--encoder", "pixels", "--rerun"])
+    assert "the Rerun viewer does not start (Failed to find" in capsys.readouterr().err
     monkeypatch.setitem(sys.modules, "rerun", None)
     with pytest.raises(SystemExit):
         main(["watch", film, "--camera", film, "--port", "0", "--encoder", "pixels", "--rerun"])

@@ -225,15 +225,13 @@ def _set_up(
     run: RunFolder, workers: str, device: str, wandb: bool, checkpoint_minutes: float, stack: ExitStack
 ) -> Training:
     from orcalign.training import Training
-    from orcalign.training.checkpoint import Checkpoints
     from orcalign.training.config_mapping import to_mapping
     from orcalign.training.panel import Panel
     from orcalign.training.scalars import TensorBoardLog, WandbLog
 
-    steps = Checkpoints(run.path / "checkpoints").steps()
     watchers: list[Any] = [
         stack.enter_context(Panel(run.config.steps, f"{run.config.task}, {run.config.label}")),
-        TensorBoardLog(run.path / "tensorboard", steps[-1] if steps else None),
+        TensorBoardLog.of_run(run.path),
     ]
     stack.callback(watchers[-1].close)
     if wandb:

@@ -1,4 +1,4 @@
-"""An episode and a demo → costs [T, J]: plain frame distances, their worst places, or object-centric (`objects`)."""
+"""An episode and a demo → costs [T, J]: frame distances, their worst places, or of what is read (`predicted`)."""
 
 from orcalign.costs.cameras import CameraModel
 from orcalign.costs.fine import FineModel

@@ -8,8 +8,6 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from orcalign.checks import near_miss, require
 from orcalign.costs import CameraModel, CostModel, FineModel, FrameModel
 from orcalign.costs.predicted.entities import COMPARED
@@ -22,7 +20,6 @@ from orcalign.video import Demo
 
 FORMAT = 1
 FILE = "reward.json"
-SCENES = "scenes.npz"
 PREDICTOR = "predictor.safetensors"
 PREDICTED = {"joints": "the places of all joints", "arms": "the angles of the arms"}
 REWARDS = {
@@ -37,11 +34,6 @@ REWARDS = {
     "staged": "orcalign.rewards.composed:Staged",
 }
 """Kind to module:class; a class of somebody's own is named in the same way."""
-FOUND = "an object was found in the first frames: the end of the video is compared around it"
-NOT_FOUND = (
-    "whole pictures are compared: no object was found in the first frames, or the demo is not one video of the size of "
-    "the drawn frames"
-)
 
 
 def reward_class(kind: str) -> Any:
@@ -136,18 +128,6 @@ class SharedModel:
             self.note = f"{PREDICTED[look]} are compared, as a predictor reads them in the pictures"
             return JointModel(predictor, kit.demos, look)
         encoder = make_encoder(costs.pop("encoder"), **costs)
-        if look not in PLAIN:
-            from orcalign.costs.objects import ObjectModel
-
-            with np.load(kit.folder / SCENES, allow_pickle=False) as scenes:
-                firsts, nexts = list(scenes["firsts"]), list(scenes["nexts"])
-            found = ObjectModel.learn(
-                encoder, kit.demos, firsts, nexts, distance, follow=look == "object", changes=look != "square"
-            )
-            self.note = NOT_FOUND if found is None else FOUND
-            if found is not None:
-                return found
-            look = "whole"
         return plain_model(encoder, kit.demos, look, distance, cameras)
 
 

@@ -168,8 +168,9 @@ class VideoStream:
 
     @property
     def followed(self) -> dict[str, float]:
-        """The progress, by its name."""
-        return {"progress": self.progress}
+        """The progress, and the coverage of the demo's end, by name."""
+        tracker = self._trackers[self.demo]
+        return {"progress": tracker.progress, "coverage": float(tracker.coverage[-1])}
 
     @property
     def guide(self) -> npt.NDArray[np.float32]:

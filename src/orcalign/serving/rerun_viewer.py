@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import shutil
+import sys
+import warnings
 from pathlib import Path
 from typing import Any, final
 
 from orcalign.files import require_writable
 from orcalign.serving.live import LiveReward, Observation
+
+FLUSH = 5.0
+"""Seconds to wait for what is on its way."""
 
 
 @final
@@ -28,10 +34,19 @@ class RerunViewer:
         self._counts: dict[str, int] = {}
         self._recording: Any = rerun.RecordingStream("orcalign")
         if file is None:
-            self._recording.spawn()
+            self._spawn()
         else:
             require_writable(file)
             self._recording.save(str(file))
+
+    def _spawn(self) -> None:
+        # Beside this Python, where no PATH may lead.
+        beside = shutil.which("rerun", path=str(Path(sys.executable).parent))
+        try:
+            self._rerun.spawn(executable_path=beside, recording=self._recording)
+        except RuntimeError as error:
+            reason = str(error).strip().splitlines()[0]
+            raise ValueError(f"the Rerun viewer does not start ({reason}); write a file with --rrd instead.") from None
 
     def show(self, session: str, observation: Observation, reply: dict[str, Any]) -> None:
         """Log a frame and its reply."""
@@ -45,9 +60,9 @@ class RerunViewer:
             self._live.keys, self._live.rewards, observation.pictures, places, strict=False
         ):
             name = key.replace("/", ".")
-            recording.log(f"{where}/{name}", rerun.Image(picture))
+            recording.log([where, name], rerun.Image(picture))
             demo = reward.demos[reply["demo"] if len(reward.demos) > 1 else 0]
-            recording.log(f"{where}/demo.{name}", rerun.Image(demo.frames[at]))
+            recording.log([where, f"demo.{name}"], rerun.Image(demo.frames[at]))
         demo = self._live.rewards[0].demos[reply["demo"] if len(self._live.rewards[0].demos) > 1 else 0]
         numbers = {
             "next.reward": reply["reward"],
@@ -56,9 +71,13 @@ class RerunViewer:
             "progress_dense": places[0] / max(1, len(demo) - 1),
         }
         for name, value in numbers.items():
-            recording.log(f"{where}/{name}", rerun.Scalars(value))
+            recording.log([where, name], rerun.Scalars(value))
 
     def close(self) -> None:
-        """All that was logged is in the file."""
-        self._recording.flush()
+        """Wait until all has arrived; a viewer that cannot be reached is warned of."""
+        try:
+            self._recording.flush(timeout_sec=FLUSH)
+        except RuntimeError as error:
+            reason = str(error).strip().splitlines()[0]
+            warnings.warn(f"Rerun did not take all that was sent ({reason}); is there a screen?", stacklevel=2)
         self._recording.disconnect()
