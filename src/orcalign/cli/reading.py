@@ -84,7 +84,7 @@ def encode_all(paths: Sequence[Path], encoder: Encoder, options: VideoOptions) -
     with _bar(sum(known) if len(known) == len(counts) else None) as show:
         for path in paths:
             before = sum(len(clip.frames) for clip in clips)
-            clips.append(encode_file(path, encoder, options, lambda done, before=before: show(before + done)))
+            clips.append(encode_file(path, encoder, options, _after(before, show)))
     return clips
 
 
@@ -98,6 +98,10 @@ def judge_all(
     shown, *others = [read_clip(path, options) for path in (demo, *rollouts)]
     with _bar(sum(len(clip.frames) for clip in (shown, *others))) as show:
         return judge_clips(shown, others, settings, encoder, show)
+
+
+def _after(before: int, show: Callable[[int], None]) -> Callable[[int], None]:
+    return lambda done: show(before + done)
 
 
 @contextmanager

@@ -7,7 +7,7 @@ import functools
 import logging
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, cast
 
 from orcalign.datasets.hub import find_dataset
 from orcalign.datasets.labeller import Labeller, LabelOrder, Told
@@ -32,7 +32,7 @@ def on_ray(order: LabelOrder, labeller: Labeller, episodes: Sequence[Episode], t
     lengths = {one.number: one.length for one in episodes}
     numbers = ray_data.from_items([{"episode": number} for number in lengths], override_num_blocks=len(lengths))
     given = {"order": travelling, "fingerprint": labeller.fingerprint}
-    for row in numbers.map(label_there, fn_kwargs=given, num_cpus=1).iter_rows():
+    for row in numbers.map(cast(Any, label_there), fn_kwargs=given, num_cpus=1).iter_rows():
         if row["error"]:
             raise ValueError(row["error"])
         found = Labels.from_row({name: value for name, value in row.items() if name not in ("error", "episode")})

@@ -208,7 +208,7 @@ def _words(
         nothing = rests and near[:, 0].mean() > 0.9
         return ("nothing", "did nothing") if nothing else ("else", "did something else")
     # A missing frame that is seen at a moment which nothing that was reached explains.
-    free = near & ~near[:, reached].any(axis=1)[:, None]
+    free = near & ~np.asarray(near[:, reached].any(axis=1))[:, None]
     if free[:, ~reached].any(axis=0).mean() > ELSEWHERE:
         return "order", "wrong order"
     if reached[-1] and not settled:
