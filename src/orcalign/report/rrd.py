@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -56,13 +57,11 @@ def write_rrd(path: Path, title: str, tracks: Iterable[Track]) -> None:
     with atomic_file(path) as part, rr.RecordingStream(f"orcalign: {title}") as stream:
         stream.save(part)
         for track in tracks:
-            _log(stream, track)
+            _log(rr, stream, track)
         stream.flush()
 
 
-def _log(stream: object, track: Track) -> None:
-    import rerun as rr
-
+def _log(rr: Any, stream: Any, track: Track) -> None:
     T = len(next(iter(track.curves.values()), track.frames))  # type: ignore[arg-type] # one of them is there
     frames = np.arange(T)
     times = [

@@ -109,7 +109,7 @@ class VideoStream:
         pictures = [one.check(frame) for one, frame in zip(streams, frames, strict=True)]
         model = self._model.get()
         eyes = [
-            model.begin(picture) if one._eye is None else one._eye
+            model.begin(picture[None]) if one._eye is None else one._eye
             for one, picture in zip(streams, pictures, strict=True)
         ]
         rows: dict[int, npt.NDArray[Any]] = {}
