@@ -18,9 +18,9 @@ $(VENV)/.ready: pyproject.toml constraints.txt
 		if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then apt-get update -qq && apt-get install -qq -y python3-venv >/dev/null; \
 		else echo "Python's venv is missing; install it with: sudo apt-get install python3-venv"; exit 1; fi; }
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install -q --disable-pip-version-check -c constraints.txt -e '.[dev,video,hub,train]'
-	@# It asks for an older gymnasium, and only its loss is looked at.
-	$(BIN)/python -m pip install -q --disable-pip-version-check -c constraints.txt --no-deps imitation
+	$(BIN)/python -m pip install -q --disable-pip-version-check -c constraints.txt -e '.[dev,video,hub,train,data]'
+	@# They ask for an older gymnasium and torch, and only a loss and a reader of tables are looked at.
+	$(BIN)/python -m pip install -q --disable-pip-version-check -c constraints.txt --no-deps imitation lerobot
 	@# It asks for an older numpy, and its client needs none of what is different.
 	$(BIN)/python -m pip install -q --disable-pip-version-check -c constraints.txt --no-deps openpi-client
 	$(BIN)/orcalign weights get i3d
@@ -36,7 +36,7 @@ debian:
 	else echo "some tests need Debian packages; install them with: sudo apt-get install$$missing"; fi
 
 demo: $(VENV)/.ready debian ## From one video to a policy, ending in a page to open
-	$(BIN)/python examples/clips.py runs/demo
+	$(BIN)/orcalign demo-videos runs/demo
 	$(BIN)/orcalign score runs/demo/demo.mp4 runs/demo/good.mp4 runs/demo/stalls.mp4 runs/demo/skips.mp4 \
 		--matcher orca,temporal_ot,dtw --calibrated --json runs/demo/scores.json --report runs/demo/report.html
 	@if [ -f runs/demo/door-close/config.yaml ]; then $(BIN)/orcalign train --resume runs/demo/door-close; \
@@ -64,9 +64,11 @@ test-slow: setup ## Fuzz, fault and soak tests
 bench: $(VENV)/.ready ## Measure, and store what was measured in benchmarks/results
 	$(BIN)/python -m benchmarks.matching
 	$(BIN)/python -m benchmarks.score
+	$(BIN)/python -m benchmarks.labelling
 	$(BIN)/python -m benchmarks.training
 	$(BIN)/python -m benchmarks.sweep --ray
 	$(BIN)/python -m benchmarks.latency
+	$(BIN)/python -m benchmarks.serving
 	$(BIN)/python -m benchmarks.joints
 	$(BIN)/python -m benchmarks.rendering --sheet docs/images/render-comparison.png
 
