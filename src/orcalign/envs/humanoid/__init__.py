@@ -48,7 +48,7 @@ class Humanoid(Suite):
     demonstrator = "joint angles from the start to the goal"
     plays = False
     poses = True
-    posing = 3
+    posing = 4
     # Following reads the learner's true angles, and is a reference here: what is learned from is pictures.
     recipe = "orca_progress"
     joints = tuple(name for name, _ in POINTS)
