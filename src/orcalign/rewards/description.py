@@ -4,23 +4,22 @@ from __future__ import annotations
 
 import importlib
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
-from orcalign.checks import near_miss
-from orcalign.costs import CostModel, FrameModel
+from orcalign.checks import near_miss, require
+from orcalign.costs import CameraModel, CostModel, FineModel, FrameModel
 from orcalign.costs.predicted.entities import COMPARED
-from orcalign.encoders import make_encoder
+from orcalign.encoders import Encoder, Progress, make_encoder
 from orcalign.files import write_file
 from orcalign.rewards.base import Reward
 from orcalign.rewards.demos import as_demos
+from orcalign.rewards.settings import PLAIN
 from orcalign.video import Demo
 
 FORMAT = 1
 FILE = "reward.json"
-SCENES = "scenes.npz"
 PREDICTOR = "predictor.safetensors"
 PREDICTED = {"joints": "the places of all joints", "arms": "the angles of the arms"}
 REWARDS = {
@@ -35,11 +34,6 @@ REWARDS = {
     "staged": "orcalign.rewards.composed:Staged",
 }
 """Kind to module:class; a class of somebody's own is named in the same way."""
-FOUND = "an object was found in the first frames: the end of the video is compared around it"
-NOT_FOUND = (
-    "whole pictures are compared: no object was found in the first frames, or the demo is not one video of the size of "
-    "the drawn frames"
-)
 
 
 def reward_class(kind: str) -> Any:
@@ -126,7 +120,7 @@ class SharedModel:
 
     def _make(self, costs: dict[str, Any]) -> CostModel:
         kit = self.kit
-        look, distance = costs.pop("look"), costs.pop("distance")
+        look, distance, cameras = costs.pop("look"), costs.pop("distance"), costs.pop("cameras", ())
         if look in COMPARED:
             from orcalign.costs.predicted.joints import JointModel, JointPredictor
 
@@ -134,18 +128,26 @@ class SharedModel:
             self.note = f"{PREDICTED[look]} are compared, as a predictor reads them in the pictures"
             return JointModel(predictor, kit.demos, look)
         encoder = make_encoder(costs.pop("encoder"), **costs)
-        if look != "whole":
-            from orcalign.costs.objects import ObjectModel
+        return plain_model(encoder, kit.demos, look, distance, cameras)
 
-            with np.load(kit.folder / SCENES, allow_pickle=False) as scenes:
-                firsts, nexts = list(scenes["firsts"]), list(scenes["nexts"])
-            found = ObjectModel.learn(
-                encoder, kit.demos, firsts, nexts, distance, follow=look == "object", changes=look != "square"
-            )
-            self.note = NOT_FOUND if found is None else FOUND
-            if found is not None:
-                return found
-        return FrameModel(encoder, kit.demos, distance)
+
+def plain_model(
+    encoder: Encoder,
+    demos: Sequence[Demo],
+    look: str,
+    distance: str,
+    cameras: Sequence[int] = (),
+    progress: Progress | None = None,
+) -> CostModel:
+    """The cost model that looks at whole pictures, or at their worst places; of several cameras the worst."""
+    require("look", look, PLAIN)
+
+    def make(demos: Sequence[Demo]) -> CostModel:
+        if look == "fine":
+            return FineModel(encoder, demos, progress)
+        return FrameModel(encoder, demos, distance, progress=progress)
+
+    return CameraModel(demos, cameras, make) if len(cameras) > 1 else make(demos)
 
 
 def save_description(folder: Path, description: dict[str, Any]) -> None:

@@ -17,11 +17,12 @@ from orcalign.envs.demo_making import ORDERS
 from orcalign.envs.demo_warps import CATEGORIES, check_mixed, check_variant
 from orcalign.envs.experts import DEMO_ENDS
 from orcalign.envs.making import check_render_choice
+from orcalign.rewards.settings import PLAIN
 from orcalign.training.follow_config import FollowConfig
 from orcalign.training.reward_config import VIDEO, RewardConfig
 
 DEMO_KINDS = ("misaligned", "aligned", *CATEGORIES, "mixed")
-LOOKS = ("whole", "square", "change", "object", *COMPARED)
+LOOKS = (*PLAIN, *COMPARED)
 POLICY_INPUTS = ("states", "pixels")
 NOISES = ("white", "pink")
 UPDATES = ("episode", "step")
@@ -82,11 +83,8 @@ class EncoderConfig:
     weights: str | None = None
     """File, folder or hub name of its weights, where it needs one."""
     look: str = "whole"
-    """What is compared: whole pictures; or (square), the nearer to the demo's end, the more a square of 3/8 of the
-    picture that moves with the object; or (change), that and which of the object's pixels have changed; or (object),
-    all that and where it has gone, if it is taken away; or what a predictor reads in the pictures, places of all joints
-    (joints) or the angles of the arms (arms), of the humanoid. Where no object is found in the first frames, with
-    several demos, and with videos of another size than the drawn frames, it is whole pictures."""
+    """What is compared: whole pictures, their worst places (fine), or what a predictor reads in them, places of all
+    joints (joints) or the angles of the arms (arms), of the humanoid."""
     predictor: str = "posed"
     """Of joints or arms: one that learns from rollouts of the task's scene (posed; made once and kept), or a file of
     `orcalign predictor train`."""

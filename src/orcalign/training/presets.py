@@ -12,7 +12,6 @@ from typing import Any
 
 from orcalign.agents import AGENTS, find_settings
 from orcalign.checks import require
-from orcalign.costs.predicted.entities import COMPARED
 from orcalign.envs import find_task
 from orcalign.envs.suite import find_suite
 from orcalign.rewards.follow.own_frames import OwnSettings
@@ -21,11 +20,9 @@ from orcalign.training.config_mapping import from_mapping, with_settings
 from orcalign.training.follow_config import FOLLOW
 
 Plain = Mapping[str, Any]
-OBJECT_FRAMES = 192
-"""Least side of the drawn frames where a part of them is looked at, if the preset names a side: a part of such a
-picture still has enough to see."""
 EYE_FRAMES = 224
-"""The same where an eye reads them: it looks at the part that changes."""
+"""Least side of the drawn frames where an eye reads them, if the preset names a side: it looks at the part that
+changes."""
 ALIGNED_WINDOW = "window=10"
 """The paper's for TemporalOT and aligned demos; otherwise it is a tenth of the demo, the matcher's own default."""
 
@@ -166,7 +163,7 @@ RECIPES: dict[str, Recipe] = {
     ),
     "orca_progress": Recipe(
         "ORCA progress",
-        "pays progress along the demo in order, and for staying in its last frame, around the object",
+        "pays progress along the demo in order, and for staying in its last frame",
         {
             "reward.matcher": "orca_progress",
             "reward.calibrated": True,
@@ -180,7 +177,6 @@ RECIPES: dict[str, Recipe] = {
             "agent.gamma": 0.95,
             "agent.learning_rate": 3e-4,
             "agent.action_penalty": 0.01,
-            "encoder.look": "object",
         },
     ),
     "orca": Recipe(
@@ -279,11 +275,9 @@ def plain_config(
 def _fitted(plain: dict[str, Any], given: Plain, usual: str) -> dict[str, Any]:
     """Settings that follow from others, unless they are given; `usual` is the encoder of the preset."""
     reward, demo, collect = (plain.get(name, {}) for name in ("reward", "demo", "collect"))
-    look, side = plain["encoder"].get("look", EncoderConfig.look), collect.get("frame_size")
-    around = look not in (EncoderConfig.look, *COMPARED)
-    least = OBJECT_FRAMES if around else EYE_FRAMES if reward.get("reward") == FOLLOW else 0
-    if least and side is not None and "collect.frame_size" not in given:
-        plain = with_settings(plain, {"collect.frame_size": max(side, least)})
+    side = collect.get("frame_size")
+    if reward.get("reward") == FOLLOW and side is not None and "collect.frame_size" not in given:
+        plain = with_settings(plain, {"collect.frame_size": max(side, EYE_FRAMES)})
     if "evaluation.eval_episodes" in given and "evaluation.eval_last" not in given:
         plain = with_settings(plain, {"evaluation.eval_last": None})
     named = plain["encoder"].get("encoder", EncoderConfig.encoder)
