@@ -41,7 +41,8 @@ def _sync(path: Path) -> None:
 
 @contextlib.contextmanager
 def atomic_file(path: Path) -> Iterator[Path]:
-    """A temporary file beside `path` to write to; it becomes `path` only if the block ends without error.
+    """A temporary file beside `path` to write to; it becomes `path` only if the block ends without error. Folders that
+    are not there are made.
 
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     with atomic_file(Path(folder) / "a.txt") as part:
@@ -52,6 +53,7 @@ def atomic_file(path: Path) -> Iterator[Path]:
     if path.is_dir():
         raise IsADirectoryError(f"Cannot write {str(path)!r}: it is a folder; give a file name.")
     try:
+        path.parent.mkdir(parents=True, exist_ok=True)
         handle, name = tempfile.mkstemp(prefix=f".{path.stem[:40]}-", suffix=f".part{path.suffix}", dir=path.parent)
     except OSError as error:
         raise _unwritable(path, error) from None
@@ -83,7 +85,7 @@ def write_file(path: Path, *parts: bytes | memoryview) -> None:
 
 
 def require_writable(path: Path) -> None:
-    """Raise OSError now if `path` could not be written later, before the work is done; makes its folder.
+    """Raise OSError now if `path` could not be written later, before the work is done.
 
     >>> require_writable(Path("/proc/no/report.html"))
     Traceback (most recent call last):
@@ -92,9 +94,11 @@ def require_writable(path: Path) -> None:
     """
     if path.is_dir():
         raise IsADirectoryError(f"Cannot write {str(path)!r}: it is a folder; give a file name.")
+    there = path.absolute().parent
+    while not there.exists():
+        there = there.parent
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        handle, name = tempfile.mkstemp(prefix=f".{path.stem[:40]}-", suffix=".part", dir=path.parent)
+        handle, name = tempfile.mkstemp(prefix=f".{path.stem[:40]}-", suffix=".part", dir=there)
     except OSError as error:
         raise _unwritable(path, error) from None
     os.close(handle)
