@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
@@ -31,8 +31,13 @@ class VideoStream:
     """
 
     def __init__(
-        self, model: SharedModel, settings: RewardSettings, matcher_settings: Sequence[Mapping[str, Any]]
+        self,
+        model: SharedModel,
+        settings: RewardSettings,
+        matcher_settings: Sequence[Mapping[str, Any]],
+        scaled: Callable[[int, npt.ArrayLike], npt.ArrayLike] = lambda demo, cost: cost,
     ) -> None:
+        self._scaled = scaled
         self._model, self._context, self._guides = model, settings.context, settings.guide
         demos, tracker = model.kit.demos, TRACKERS[settings.matcher]
         self._trackers = [tracker(len(demo), **one) for demo, one in zip(demos, matcher_settings, strict=True)]
@@ -63,8 +68,8 @@ class VideoStream:
         first = row if self._first is None else self._first
         rewards = []
         costs = self._model.get().compare(row[None], first)
-        for recent, cost, tracker in zip(self._recent, costs, self._trackers, strict=True):
-            recent.append(cost[0])
+        for k, (recent, cost, tracker) in enumerate(zip(self._recent, costs, self._trackers, strict=True)):
+            recent.append(np.asarray(self._scaled(k, cost[0])))
             rewards.append(tracker.push(in_context(np.stack(recent), self._context, "past")[-1]))
         self._first = first
         return max(rewards)

@@ -48,7 +48,7 @@ class VideoReward(Reward):
             next (see `orcalign.matching.along_path`).
         guide: let the policy see how far the demo has been followed.
         learner_render: "fast" or "paper" if the learner's frames are rendered, else "unknown".
-        model: a cost model of your own, in the place of encoder and distance.
+        model: a cost model of your own, in the place of encoder and distance; of sentences, a `GoalModel`.
         progress: told how many demo frames have been encoded.
         matcher_settings: what the matcher itself takes, as `temperature=0.1`.
 
@@ -94,6 +94,11 @@ class VideoReward(Reward):
             check_streams(settings, len(demos))
         costs = None
         if model is None:
+            if any(demo.sentences is not None for demo in demos):
+                raise ValueError(
+                    "the demo is a list of sentences, which no encoder sees in their pictures; give "
+                    "model=GoalModel(...) of orcalign.costs.goals."
+                )
             made = make_encoder(encoder) if isinstance(encoder, str) else encoder
             model = FrameModel(made, demos, distance, progress=progress)
             seen = {"encoder": made.name, "size": made.size, "pooled": not made.spatial}
@@ -196,7 +201,8 @@ class VideoReward(Reward):
     def score_costs(self, raw_costs: Sequence[FloatArray]) -> VideoMatch:
         """Match one episode by its raw costs [T, J], one matrix per demo."""
         check_costs(raw_costs, self.demos)
-        costs = tuple(self._with_context(cost) for cost in raw_costs)
+        scaled = [self._measured.scaled(k, cost) for k, cost in enumerate(raw_costs)]
+        costs = tuple(self._with_context(cost) for cost in scaled)
         method, settings = matcher(self.settings.matcher), self.matcher_settings
         matches = tuple(method(cost, **own) for cost, own in zip(costs, settings, strict=True))
         pooled = pool(matches, self.settings.pooling) if len(matches) > 1 else None
@@ -211,9 +217,10 @@ class VideoReward(Reward):
         """
         k = result.demo
         match = orca(result.costs[k], **self._measured.settings_of("orca")[k])
-        # How far the demo's frames are apart is estimated where nobody has had to see frames yet.
-        between = None if self._model.made is None else self._model.made.between(k)
-        return tell(result.raw_costs[k], match, between)
+        # How far the demo's frames are apart is estimated where nobody has had to see frames yet, and of goals, which
+        # are in no one scale with frames.
+        between = None if self._model.made is None or self._model.of_goals else self._model.made.between(k)
+        return tell(self._measured.scaled(k, result.raw_costs[k]), match, between)
 
     def relabel(
         self, raw_costs: npt.ArrayLike | Sequence[npt.ArrayLike], lengths: npt.ArrayLike | None = None
@@ -259,8 +266,8 @@ class VideoReward(Reward):
     def follow(self, evidence: Evidence) -> dict[str, float]:
         """ORCA's progress and coverage at the end, of the demo that is followed furthest."""
         best = {"progress": 0.0, "coverage": 0.0}
-        for cost, own in zip(self._costs(evidence), self._measured.settings_of("orca"), strict=True):
-            match = orca(self._with_context(cost), **own)
+        for k, own in enumerate(self._measured.settings_of("orca")):
+            match = orca(self._with_context(self._measured.scaled(k, evidence[f"cost_{k}"])), **own)
             if match.progress[-1] >= best["progress"]:
                 best = {"progress": float(match.progress[-1]), "coverage": float(match.assignment[-1, -1])}
         return best
@@ -292,7 +299,7 @@ class VideoReward(Reward):
         demos only with pool "max".
         """
         check_streams(self.settings, len(self.demos))
-        return VideoStream(self._model, self.settings, self.matcher_settings)
+        return VideoStream(self._model, self.settings, self.matcher_settings, self._measured.scaled)
 
     def explain(self, evidence: Evidence) -> Explanation:
         """The match of an episode by its costs, and its story."""
@@ -333,8 +340,8 @@ class VideoReward(Reward):
         check_costs(batches, self.demos, batched=True)
         method = matcher(self.settings.matcher)
         return [
-            method(self._with_context(cost, lengths), lengths=lengths, **settings)
-            for cost, settings in zip(batches, self.matcher_settings, strict=True)
+            method(self._with_context(self._measured.scaled(k, cost), lengths), lengths=lengths, **settings)
+            for k, (cost, settings) in enumerate(zip(batches, self.matcher_settings, strict=True))
         ]
 
     def _with_context(self, cost: npt.ArrayLike, lengths: npt.ArrayLike | None = None) -> FloatArray:

@@ -25,7 +25,7 @@ OBJECT_FRAMES = 192
 """Least side of the drawn frames where a part of them is looked at, if the preset names a side: a part of such a
 picture still has enough to see."""
 EYE_FRAMES = 224
-"""The same where an eye reads them: it looks at the part that changes."""
+"""The same where an eye reads them, which looks at the part that changes, or a model that knows what words look like."""
 ALIGNED_WINDOW = "window=10"
 """The paper's for TemporalOT and aligned demos; otherwise it is a tenth of the demo, the matcher's own default."""
 
@@ -118,6 +118,13 @@ _FOLLOW: Plain = {
     "agent.learning_rate": 3e-4,
     "agent.action_penalty": 0.01,
 }
+_READS: Plain = {
+    "encoder.encoder": "liv",
+    "encoder.encoder_size": None,
+    "agent.gamma": 0.95,
+    "agent.learning_rate": 3e-4,
+}
+"""What recipes share whose goals are sentences."""
 RECIPES: dict[str, Recipe] = {
     "follow": Recipe(
         "follow",
@@ -162,6 +169,26 @@ RECIPES: dict[str, Recipe] = {
             "agent.agent": "sac",
             "agent.gamma": 0.99,
             "agent.learning_rate": 3e-4,
+        },
+    ),
+    "liv": Recipe(
+        "LIV",
+        "how much every frame is like one sentence, in the place of a video",
+        {"reward.reward": "text", **_READS},
+    ),
+    "words": Recipe(
+        "words",
+        "sentences in the place of demo frames, followed in order as by orca_progress",
+        {
+            "reward.matcher": "orca_progress",
+            "reward.calibrated": True,
+            "reward.calibration_episodes": 0,
+            "reward.scale": "none",
+            "reward.context": 1,
+            # What comes next depends on what was done already, and no state tells that.
+            "reward.guide": True,
+            "agent.action_penalty": 0.01,
+            **_READS,
         },
     ),
     "orca_progress": Recipe(
@@ -235,6 +262,8 @@ def usual_recipe(task: str, preset: str, given: Plain) -> str:
     >>> usual_recipe("push", "laptop", {"follow.learner": "pictures"})
     'follow_pictures'
     """
+    if given.get("demo.goal"):
+        return "words" if len(given["demo.goal"]) > 1 else "liv"
     if given.get("follow.learner") == "pictures":
         return "follow_pictures"
     own = given.get("follow.eye", "own" if "follow.entities" in given else "posed") == "own"
@@ -255,7 +284,9 @@ def plain_config(
     """The same before it is checked: fields that differ from their defaults, one section a topic."""
     given = dict(settings or {})
     require("preset", preset, tuple(PRESETS))
-    if recipe is None and not {"reward.matcher", "reward.reward"} & set(given):
+    if "demo.goal" in given and not given["demo.goal"]:
+        raise ValueError("--goal names nothing; say what is to be seen, in one sentence or in several.")
+    if recipe is None and (given.get("demo.goal") or not {"reward.matcher", "reward.reward"} & set(given)):
         recipe = usual_recipe(task, preset, given)
     if recipe is not None:
         require("recipe", recipe, tuple(RECIPES))
@@ -279,7 +310,8 @@ def _fitted(plain: dict[str, Any], given: Plain, usual: str) -> dict[str, Any]:
     reward, demo, collect = (plain.get(name, {}) for name in ("reward", "demo", "collect"))
     look, side = plain["encoder"].get("look", EncoderConfig.look), collect.get("frame_size")
     around = look not in (EncoderConfig.look, *COMPARED)
-    least = OBJECT_FRAMES if around else EYE_FRAMES if reward.get("reward") == FOLLOW else 0
+    reads = reward.get("reward") in (FOLLOW, "text") or demo.get("goal")
+    least = OBJECT_FRAMES if around else EYE_FRAMES if reads else 0
     if least and side is not None and "collect.frame_size" not in given:
         plain = with_settings(plain, {"collect.frame_size": max(side, least)})
     if "evaluation.eval_episodes" in given and "evaluation.eval_last" not in given:

@@ -15,6 +15,7 @@ from orcalign.training.follow_config import FOLLOW
 VIDEO = "video"
 IMITATORS = {
     "gaifo": "orcalign.rewards.adversarial.settings:AdversarialSettings",
+    "text": "orcalign.rewards.text.settings:TextSettings",
     "roboclip": "orcalign.rewards.clip.settings:ClipSettings",
 }
 """Rewards with settings of their own, which a run gives in `set`: module:class of these."""
@@ -29,7 +30,7 @@ class RewardConfig:
 
     reward: str = VIDEO
     """video; follow, which follows it in state space; gaifo, which a discriminator pays; roboclip, of whole
-    clips; or module:Class for one of your own. The last three are made with the settings in `set`."""
+    clips; text, of one sentence; or module:Class for one of your own. The last four are made with the settings in `set`."""
     matcher: str = "orca"
     """One of `orcalign matchers`."""
     distance: str = "cosine"
