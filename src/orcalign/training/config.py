@@ -227,11 +227,8 @@ class TrainConfig:
         _at_least(1, self, "steps", "threads")
         _at_least(0, self, "seed")
         check_goals(self)
-        if (
-            not (self.demo.demo or self.demo.goal or self.reward.reward == "text")
-            and spec.misaligned is None
-            and self.demo.demo_kind == "misaligned"
-        ):
+        given = self.demo.demo or self.demo.goal or self.reward.reward == "text"
+        if not given and spec.misaligned is None and self.demo.demo_kind == "misaligned":
             raise ValueError(
                 f"task {self.task!r} has no misaligned demo of its own; give a video with --demo, "
                 f"or another --demo-kind: {', '.join(DEMO_KINDS[1:])}."

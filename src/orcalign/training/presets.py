@@ -25,7 +25,7 @@ OBJECT_FRAMES = 192
 """Least side of the drawn frames where a part of them is looked at, if the preset names a side: a part of such a
 picture still has enough to see."""
 EYE_FRAMES = 224
-"""The same where an eye reads them, which looks at the part that changes, or a model that knows what words look like."""
+"""The same where an eye reads them, which looks at the part that changes, or a model that knows words."""
 ALIGNED_WINDOW = "window=10"
 """The paper's for TemporalOT and aligned demos; otherwise it is a tenth of the demo, the matcher's own default."""
 

@@ -30,7 +30,8 @@ class RewardConfig:
 
     reward: str = VIDEO
     """video; follow, which follows it in state space; gaifo, which a discriminator pays; roboclip, of whole
-    clips; text, of one sentence; or module:Class for one of your own. The last four are made with the settings in `set`."""
+    clips; text, of one sentence; or module:Class for one of your own. The last four are made with the settings in
+    `set`."""
     matcher: str = "orca"
     """One of `orcalign matchers`."""
     distance: str = "cosine"

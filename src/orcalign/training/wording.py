@@ -39,7 +39,7 @@ def check_goals(config: TrainConfig) -> None:
         raise ValueError("a demo and goals were both given; give the video, or say it in words.")
     if reward.reward not in (VIDEO, "text"):
         raise ValueError(
-            f"the reward {reward.reward!r} knows nothing of sentences; leave out the goal, or use --recipe words, or liv."
+            f"the reward {reward.reward!r} knows nothing of sentences; leave out the goal, or use --recipe words."
         )
     if not goal and not spec.sentence:
         raise ValueError(f"task {config.task!r} has no sentence of its own; say with --goal what is to be seen.")

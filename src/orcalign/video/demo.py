@@ -77,8 +77,8 @@ class Demo:
     """[J, D] What the environment observed in each frame, without time; None, as of any video. No reward of frames
     looks at them."""
     sentences: tuple[str, ...] | None = None
-    """[J] What each frame stands for, as `goals` makes it: a sentence, which the frame only shows to people, or "" for a
-    picture that is meant itself. None of any video."""
+    """[J] What each frame stands for, as `goals` makes it: a sentence, which the frame only shows to people, or "" for
+    a picture that is meant itself. None of any video."""
 
     def __post_init__(self) -> None:
         frames = np.ascontiguousarray(self.frames)
