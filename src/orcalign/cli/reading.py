@@ -57,13 +57,18 @@ class EncoderChoice:
     engine: str = "auto"
     """auto, openvino, torch, torch-cuda or torch-mps."""
 
-    def make(self) -> Encoder:
+    def make(self, pooled: bool | None = None) -> Encoder:
         """Ready to run; which engine was chosen is said once, on stderr."""
         from orcalign.encoders import make_encoder
 
         console = Console(stderr=True, style="dim", highlight=False)
         return make_encoder(
-            self.encoder, size=self.size, weights=self.weights, engine=self.engine, announce=console.print
+            self.encoder,
+            size=self.size,
+            pooled=pooled,
+            weights=self.weights,
+            engine=self.engine,
+            announce=console.print,
         )
 
 

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import tyro
 from rich.console import Console
 from rich.table import Table
 
 from orcalign.cli.reading import EncoderChoice, Reading, encode_all
-
-if TYPE_CHECKING:
-    from orcalign.report.scoring import ScoreSheet
+from orcalign.cli.score_goals import score_goals
+from orcalign.cli.score_table import score_table
 
 
 def score(
@@ -21,6 +20,9 @@ def score(
     rollouts: Annotated[tuple[Path, ...], tyro.conf.Positional, tyro.conf.arg(metavar="ROLLOUT ...")],
     /,
     matcher: str = "orca",
+    goal: Annotated[tuple[str, ...] | None, tyro.conf.arg(metavar="SENTENCE ...")] = None,
+    start: str = "",
+    beside: Annotated[tuple[Path, ...], tyro.conf.arg(metavar="VIDEO ...")] = (),
     recipe: str | None = None,
     json_file: Annotated[Path | None, tyro.conf.arg(name="json")] = None,
     report: Path | None = None,
@@ -42,6 +44,12 @@ def score(
         demo: A video, a folder of images, or a saved demo.
         rollouts: The attempts: one or several videos.
         matcher: One or several of `orcalign matchers`, with commas between.
+        goal: What is to be seen, in words, in the place of DEMO: all videos are then attempts. One sentence gives a
+            similarity for every frame; several are followed in order like a demo's frames, pictures may be among them.
+            --encoder is then liv (the default), clip-vit-base, siglip-base or clip-resnet.
+        start: With one goal, a sentence of how things are before: frames are then placed on the way between both.
+        beside: With several goals, videos of anything that may happen there, such as random play: with the attempts
+            they say what is far from a goal and what is near.
         recipe: roboclip, in the place of matchers: one number for a whole clip. --encoder is then i3d (the default),
             s3d with --weights, or a video model of transformers as org/name or ./folder.
         json_file: Write every per-frame number to this file.
@@ -57,6 +65,13 @@ def score(
     from orcalign.report.clips import SHOWN
     from orcalign.report.scoring import ScoreSettings, as_json, score_clips, score_page
 
+    if goal is not None:
+        if recipe is not None:
+            raise ValueError("--recipe and --goal were both given; give one of them.")
+        score_goals((demo, *rollouts), goal, start, beside, matcher, encoder, reading, json_file, report)
+        return
+    if start or beside:
+        raise ValueError("--start and --beside belong to goals in words; add --goal.")
     if not rollouts:
         raise ValueError("no attempt was given; name at least one video after the demo.")
     if recipe is not None:
@@ -72,7 +87,7 @@ def score(
     first, *others = encode_all([demo, *rollouts], model, reading.options(longest=SHOWN))
     sheet = score_clips(first, others, settings)
     console = Console()
-    console.print(_table(sheet))
+    console.print(score_table(sheet))
     best, J = max(attempt.story.final_coverage for attempt in sheet.attempts), len(first.frames)
     if best < 1e-3 and J > 30 and not calibrated:
         console.print(
@@ -192,25 +207,3 @@ def check(
     if plot is not None:
         plot_exploits(table, plot)
         console.print(f"open {plot}", soft_wrap=True, highlight=False)
-
-
-def _table(sheet: ScoreSheet) -> Table:
-    title = f"attempts at {Path(sheet.demo.path).name} ({len(sheet.demo.frames)} frames)"
-    names = [Path(attempt.clip.path).name for attempt in sheet.attempts]
-    short = len(set(names)) == len(names)
-    table = Table("attempt", "matcher", title=title)
-    for heading in ("total", "final coverage", "quarters covered at frame", "longest stall"):
-        table.add_column(heading, justify="right")
-    for attempt in sheet.attempts:
-        story = attempt.story
-        quarters = " ".join("-" if frame is None else str(frame) for frame in story.quarters)
-        for name, match in attempt.matches.items():
-            table.add_row(
-                Path(attempt.clip.path).name if short else attempt.clip.path,
-                name,
-                f"{match.reward.sum():.4g}",
-                f"{story.final_coverage:.3g}",
-                quarters,
-                str(story.longest_stall),
-            )
-    return table

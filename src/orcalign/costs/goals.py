@@ -109,16 +109,23 @@ class GoalModel:
         reader: reads sentences into the same space; None where there are only pictures.
         demos: goals, as `orcalign.goals` makes them.
         scales: of each demo, where they are known; else costs are distances as they are.
+        features: [J, D] of each demo, where they are known already.
     """
 
     own_scale = SETTINGS
 
     def __init__(
-        self, encoder: Encoder, reader: Any, demos: Sequence[Demo], scales: Sequence[GoalScale] | None = None
+        self,
+        encoder: Encoder | None,
+        reader: Any,
+        demos: Sequence[Demo],
+        scales: Sequence[GoalScale] | None = None,
+        features: Sequence[npt.NDArray[Any]] | None = None,
     ) -> None:
         self.encoder: Any = encoder
         self.scales = scales
-        self.demo_features = tuple(embed_goals(demo, encoder, reader) for demo in demos)
+        given = features or [embed_goals(demo, self.encoder, reader) for demo in demos]
+        self.demo_features = tuple(given)
         self._costs = tuple(FrameCosts(one) for one in self.demo_features)
 
     def begin(self, first: Frame) -> Any:

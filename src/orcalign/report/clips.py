@@ -32,12 +32,16 @@ class EncodedClip:
     fps: float
     features: FloatArray
     """[T, D]"""
+    sentences: tuple[str, ...] | None = None
+    """[T] As in `Demo`: of goals in words."""
 
 
 def encode_file(path: Path, encoder: Encoder, options: VideoOptions, progress: Progress | None = None) -> EncodedClip:
     """Read and encode a video at the same time; a saved demo is used as it is."""
     if is_demo(path):
         demo = load_demo(path)
+        if demo.sentences is not None:
+            raise ValueError(f"'{path}' is a list of goals in words; give them again with --goal.")
         chunks = (demo.frames[first : first + CHUNK] for first in range(0, len(demo), CHUNK))
         features = encode_stream(encoder, chunks, progress=progress, expected=len(demo))
         frames, fps = demo.frames, demo.fps
@@ -93,6 +97,8 @@ class VideoFrames:
 
 def require_same_shape(demo: EncodedClip, attempt: EncodedClip) -> None:
     """Refuse to compare pictures of different shape: the encoder would see one of them stretched."""
+    if demo.sentences is not None and all(demo.sentences):
+        return
     shapes = [clip.frames.shape[1:3] for clip in (demo, attempt)]
     (demo_height, demo_width), (height, width) = shapes
     if abs(demo_width / demo_height - width / height) > 0.02 * width / height:

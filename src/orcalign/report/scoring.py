@@ -9,8 +9,10 @@ from pathlib import Path
 from typing import Any, cast
 
 import numpy as np
+import numpy.typing as npt
 
 from orcalign.costs import FrameModel
+from orcalign.costs.goals import GoalModel, GoalScale
 from orcalign.encoders import Encoder, make_encoder
 from orcalign.matching import Match, OrcaMatch
 from orcalign.matching import matcher as find_matcher
@@ -66,10 +68,18 @@ class ScoreSheet:
     """As used."""
     floor: float
 
+    @property
+    def calibrated(self) -> bool:
+        """Whether floor and temperature come from what was seen; of goals in words they always do."""
+        return self.settings.calibrated or self.demo.sentences is not None
 
-def score_clips(demo: EncodedClip, attempts: Sequence[EncodedClip], settings: ScoreSettings) -> ScoreSheet:
-    """Match every attempt with the demo by every matcher."""
-    reward = clip_reward(demo, settings)
+
+def score_clips(
+    demo: EncodedClip, attempts: Sequence[EncodedClip], settings: ScoreSettings, others: Sequence[EncodedClip] = ()
+) -> ScoreSheet:
+    """Match every attempt with the demo by every matcher; goals in words are calibrated by all that is there, of which
+    `others` are no attempts."""
+    reward = clip_reward(demo, settings, [clip.features for clip in (*attempts, *others)])
     scored = []
     for clip in attempts:
         require_same_shape(demo, clip)
@@ -81,9 +91,14 @@ def score_clips(demo: EncodedClip, attempts: Sequence[EncodedClip], settings: Sc
     return ScoreSheet(demo, tuple(scored), settings, used["temperature"], used["floor"])
 
 
-def clip_reward(demo: EncodedClip, settings: ScoreSettings) -> VideoReward:
-    """ORCA's reward from the demo; other matchers are `with_matcher` of it."""
-    video = Demo(demo.frames, demo.fps, source=demo.path)
+def clip_reward(demo: EncodedClip, settings: ScoreSettings, features: Sequence[npt.NDArray[Any]] = ()) -> VideoReward:
+    """ORCA's reward from the demo; other matchers are `with_matcher` of it. `features` calibrate goals in words."""
+    video = Demo(demo.frames, demo.fps, source=demo.path, sentences=demo.sentences)
+    if video.sentences is not None:
+        plain = GoalModel(None, None, [video], features=[demo.features])
+        pictures = [j for j, text in enumerate(video.sentences) if not text]
+        plain.scales = [GoalScale.of([plain.compare(one)[0] for one in features], pictures)]
+        return VideoReward(video, model=plain, context=settings.context, calibrated=True)
     given: dict[str, Any] = (
         {} if settings.calibrated else {"temperature": settings.temperature, "floor": settings.floor}
     )
@@ -161,7 +176,12 @@ def as_json(sheet: ScoreSheet, encoder: Encoder) -> dict[str, Any]:
             )
     return {
         "orcalign": __version__,
-        "demo": {"path": sheet.demo.path, "frames": len(sheet.demo.frames), "fps": sheet.demo.fps},
+        "demo": {
+            "path": sheet.demo.path,
+            "frames": len(sheet.demo.frames),
+            "fps": sheet.demo.fps,
+            **({} if sheet.demo.sentences is None else {"sentences": list(sheet.demo.sentences)}),
+        },
         "settings": {
             "encoder": encoder.name,
             "encoder_size": encoder.size,
@@ -193,9 +213,11 @@ def score_page(sheet: ScoreSheet, encoder: Encoder) -> str:
     settings = {
         "encoder": f"{encoder.name} at {encoder.size} px",
         "distance": f"{sheet.settings.distance}, context {sheet.settings.context}",
-        "temperature": f"{sheet.temperature:.4g}{' (calibrated)' if sheet.settings.calibrated else ''}",
+        "temperature": f"{sheet.temperature:.4g}{' (calibrated)' if sheet.calibrated else ''}",
         "floor": f"{sheet.floor:.4g}",
         "orcalign": __version__,
     }
-    demo = PageClip(Path(sheet.demo.path).name, sheet.demo.frames, sheet.demo.fps)
+    first = sheet.demo
+    name = Path(first.path).name if first.sentences is None else first.path
+    demo = PageClip(name, first.frames, first.fps, sentences=first.sentences)
     return render_page(PageData(demo, tuple(attempts), settings))

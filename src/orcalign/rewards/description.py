@@ -170,9 +170,8 @@ class SharedModel:
 
 def make_goal_model(demos: tuple[Demo, ...], costs: dict[str, Any]) -> GoalModel:
     """Of goals: an encoder by its name and settings, and its text tower if something has to be read."""
-    scales = costs.get("scales")
-    settings = {name: value for name, value in costs.items() if name not in ("encoder", "scales", "pooled")}
-    name, weights = costs["encoder"], costs.get("weights")
+    scales, name, weights = costs.get("scales"), costs["encoder"], costs.get("weights")
+    settings = {one: costs[one] for one in ("size", "weights", "engine", "threads") if one in costs}
     # First: that it reads no sentences, or that a word is unknown, is known at once.
     words = any(text for demo in demos for text in demo.sentences or ())
     reader = make_text_encoder(name, weights=weights) if words else None

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 ROLLOUTS = 8
 """Episodes of random play by which goals are calibrated."""
-PLAYING = 2**62
+PLAYING = 3 * 2**60
 """Instead of a run's seed, so that these episodes are none that a run is trained with."""
 
 
@@ -62,7 +62,7 @@ def check_goals(config: TrainConfig) -> None:
 def goal_costs(config: TrainConfig, demos: tuple[Demo, ...]) -> dict[str, Any]:
     """What compares frames with the goals of a run, calibrated by a few episodes of random play."""
     encoder = config.encoder
-    costs = {"encoder": encoder.encoder, **encoder.plain(), "pooled": True, "look": GOALS, "distance": "cosine"}
+    costs = {"encoder": encoder.encoder, **encoder.plain(), "look": GOALS, "distance": "cosine"}
     model = make_goal_model(demos, costs)
     seen = [model.compare(model.encoder(frames)) for frames in random_play(config)]
     scales = []
