@@ -1,7 +1,7 @@
 """Teach a small model what "go to the red square" means, by captions that a little world makes itself.
 
     python examples/words.py MODEL [STEPS]
-    orcalign train --task nav2d-squares --steps 12000 --encoder clip-resnet --weights MODEL/model.safetensors \\
+    orcalign train --task nav2d-squares --steps 4000 --encoder clip-resnet --weights MODEL/model.safetensors \\
         --goal "go to the red square" "go to the blue square" "go to the green square"
 
 The model has two towers of CLIP's layout, for pictures and for sentences; nothing of it is pretrained. Each picture is
@@ -76,7 +76,7 @@ def make_tokenizer() -> Tokenizer:
     return made
 
 
-def train(folder: Path, steps: int = 400, seed: int = 0) -> list[float]:
+def train(folder: Path, steps: int = 300, seed: int = 0) -> list[float]:
     """Write model.safetensors and tokenizer.json; returns the loss of every step."""
     torch.manual_seed(seed)
     rng = np.random.default_rng(seed)

@@ -20,9 +20,9 @@ from orcalign.encoders.protocol import Features
 from orcalign.matching.match import FloatArray
 from orcalign.video import Demo
 
-SETTINGS: Mapping[str, float] = {"temperature": 0.15, "floor": 0.25}
-"""Of ORCA on such a scale: within a quarter of the way a goal is reached, and a frame as far off as random play usually
-comes counts exp(-5)."""
+SETTINGS: Mapping[str, float] = {"temperature": 0.15, "floor": 0.1}
+"""Of ORCA on such a scale: within a tenth of the way a goal is reached, and a frame as far off as random play usually
+comes counts exp(-6)."""
 NEAREST, FARTHEST = 0.02, 0.98
 """Quantile of an episode's distances to a goal that counts as how near it came, and of all random play's as how far off
 it was: one odd frame is none."""

@@ -187,7 +187,7 @@ def as_json(sheet: ScoreSheet, encoder: Encoder) -> dict[str, Any]:
             "encoder_size": encoder.size,
             "distance": sheet.settings.distance,
             "context": sheet.settings.context,
-            "calibrated": sheet.settings.calibrated,
+            "calibrated": sheet.calibrated,
             "temperature": sheet.temperature,
             "floor": sheet.floor,
         },

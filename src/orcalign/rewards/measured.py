@@ -50,7 +50,10 @@ class Measured:
         calibrations = worths = (None,) * len(self._model.kit.demos)
         if self.settings.calibrated:
             calibrations = self._calibrations = self._calibrations or self.calibrations()
-        if self.settings.progress_in == "path":
+        if self._model.of_goals:
+            # Of a few goals the last one is as much of the way as any other.
+            worths = tuple((1.0,) * len(demo) for demo in self._model.kit.demos)
+        elif self.settings.progress_in == "path":
             if self._worths is None:
                 between = [self._model.get().between(k) for k in range(len(worths))]
                 self._worths = tuple(tuple(along_path(one).tolist()) for one in between)
@@ -116,7 +119,7 @@ class Measured:
         self.share = float(plain["share"])
         if self.settings.calibrated:
             self._calibrations = tuple(dict(one) for one in plain["calibrations"])
-        if self.settings.progress_in == "path":
+        if self.settings.progress_in == "path" and not self._model.of_goals:
             self._worths = tuple(tuple(one) for one in plain["worths"])
         if plain.get("scales") is not None:
             self._scales = tuple(GoalScale.from_plain(one) for one in plain["scales"])

@@ -21,7 +21,7 @@ from orcalign.rewards.description import Kit, SharedModel
 from orcalign.rewards.explanation import Explanation, Story, VideoMatch
 from orcalign.rewards.measured import Measured
 from orcalign.rewards.settings import RewardSettings, check_streams
-from orcalign.rewards.story import tell
+from orcalign.rewards.story import tell, tell_of_goals
 from orcalign.rewards.stream import VideoStream
 from orcalign.video import Demo
 
@@ -217,10 +217,11 @@ class VideoReward(Reward):
         """
         k = result.demo
         match = orca(result.costs[k], **self._measured.settings_of("orca")[k])
-        # How far the demo's frames are apart is estimated where nobody has had to see frames yet, and of goals, which
-        # are in no one scale with frames.
-        between = None if self._model.made is None or self._model.of_goals else self._model.made.between(k)
-        return tell(self._measured.scaled(k, result.raw_costs[k]), match, between)
+        if self._model.of_goals:
+            return tell_of_goals(result.costs[k], match)
+        # How far the demo's frames are apart is estimated where nobody has had to see frames yet.
+        between = None if self._model.made is None else self._model.made.between(k)
+        return tell(result.raw_costs[k], match, between)
 
     def relabel(
         self, raw_costs: npt.ArrayLike | Sequence[npt.ArrayLike], lengths: npt.ArrayLike | None = None

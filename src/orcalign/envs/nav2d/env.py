@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from orcalign.envs.gymnasium import register
-from orcalign.envs.nav2d.layouts import DARK, along, find_layout, paint_squares
+from orcalign.envs.nav2d.layouts import DARK, HALF, along, find_layout, paint_squares
 from orcalign.envs.suite import Reset, Step
 
 BACKGROUND = 128
@@ -57,7 +57,6 @@ class Nav2DBase(gymnasium.Env[npt.NDArray[np.float32], Any], abc.ABC):
         self.subgoals = np.array(told.subgoals, np.float64)
         """[G, 2] Cells (x, y) in the order in which they are to be visited."""
         self.cells, self.regions = told.cells, told.regions
-        self.reach = type(self).reach if told.reach is None else told.reach
         self.position = self.start.copy()
         self.visited = 0
         self.observation_space = gymnasium.spaces.Box(0.0, 1.0, (3,), np.float32)
@@ -123,7 +122,9 @@ class Nav2DBase(gymnasium.Env[npt.NDArray[np.float32], Any], abc.ABC):
         return np.clip(position, 0.0, self.cells - 1.0)
 
     def _at(self, subgoal: int) -> bool:
-        return bool(np.linalg.norm(self.position - self.subgoals[subgoal]) <= self.reach)
+        off = self.position - self.subgoals[subgoal]
+        # A coloured square is visited by whoever is inside.
+        return bool(np.abs(off).max() <= HALF) if self.regions else bool(np.linalg.norm(off) <= self.reach)
 
     def _distances(self, point: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
         """[size, size] Cells from each pixel to the point."""

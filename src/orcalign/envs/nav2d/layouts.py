@@ -31,8 +31,6 @@ class Layout:
     """In the order in which they are to be visited."""
     cells: int
     """Cells along a side."""
-    reach: float | None = None
-    """Distance in cells at which a subgoal counts as visited; None for the environment's own."""
     regions: tuple[tuple[str, Place], ...] = ()
     """Coloured squares: the name of a colour, and the middle."""
 
@@ -51,7 +49,7 @@ def find_layout(name: str) -> Layout:
     if name == SQUARES:
         places = ((0.8, 3.2), (3.2, 3.2), (3.2, 0.8), (0.8, 0.8))
         # The first three in this order; the last one is in the way of nobody who knows what yellow means.
-        return Layout((2.0, 2.0), places[:3], 5, HALF, tuple(zip(COLOURS, places, strict=True)))
+        return Layout((2.0, 2.0), places[:3], 5, tuple(zip(COLOURS, places, strict=True)))
     case = COUNTEREXAMPLES[name]
     start, *goals = ((float(x), float(y)) for x, y in case.demo)
     # Square, so that a picture is not stretched.

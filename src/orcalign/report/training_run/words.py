@@ -193,7 +193,8 @@ def _beginning(run: RunRecords, demos: Sequence[Demo]) -> str:
         return f"{text} It was rewarded for bringing things where the eye sees them in the video; {blind}"
     if reward.get("matcher") in MATCHERS:
         first = f"{reward['pretrain']} and then " if reward.get("pretrain") else ""
-        text += f" It was rewarded for following the video, as by {first}{reward['matcher']}; {blind}"
+        what = "the video" if not demos or demos[0].sentences is None else "these words"
+        text += f" It was rewarded for following {what}, as by {first}{reward['matcher']}; {blind}"
     return text
 
 
