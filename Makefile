@@ -21,6 +21,8 @@ $(VENV)/.ready: pyproject.toml constraints.txt
 	$(BIN)/python -m pip install -q --disable-pip-version-check -c constraints.txt -e '.[dev,video,hub,train]'
 	@# It asks for an older gymnasium, and only its loss is looked at.
 	$(BIN)/python -m pip install -q --disable-pip-version-check -c constraints.txt --no-deps imitation
+	@# It asks for an older numpy, and its client needs none of what is different.
+	$(BIN)/python -m pip install -q --disable-pip-version-check -c constraints.txt --no-deps openpi-client
 	$(BIN)/orcalign weights get i3d
 	$(BIN)/orcalign warmup
 	@touch $@

@@ -1,4 +1,7 @@
-"""How well posed eyes read demos, and what experts are paid by them: `python -m benchmarks.eyes TASK …`.
+"""How well eyes read demos, and what experts are paid by them: `python -m benchmarks.eyes TASK …` for posed ones.
+
+`python -m benchmarks.eyes RUN …`, of folders of runs: on how many frames of their demos their eyes are believed at the
+end, and by how many centimetres these are off, beside those that are not believed.
 
 For each task: the median error of hand and objects over the demo's frames, in centimetres, as each frame is read alone
 and as one story; and the progress that the reward gives the scripted expert on other episodes, which a learner cannot
@@ -12,6 +15,7 @@ from __future__ import annotations
 
 import json
 import sys
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -26,9 +30,11 @@ from orcalign.envs.seeds import train_seed
 from orcalign.envs.tasks import find_task
 from orcalign.matching.match import FloatArray
 from orcalign.rewards.follow.guiding import Guiding
+from orcalign.rewards.follow.reward import FollowReward
 from orcalign.rewards.follow.settings import FollowSettings
 from orcalign.training.posed_eyes import posed_eye
 from orcalign.training.presets import EYE_FRAMES
+from orcalign.training.run_folder import RunFolder
 from orcalign.video.normalise import normalise
 
 Frames = npt.NDArray[np.uint8]
@@ -119,6 +125,25 @@ def measure(task: str, frames: int = 8000, updates: int = 4000, size: int = EYE_
     }
 
 
+def trust(folder: str) -> dict[str, Any]:
+    """Of a run that follows in state space: the share of demo frames whose objects are believed after the last lesson,
+    and the median error [cm] of the first object on these and on the others, as the demo is described."""
+    run = RunFolder(folder)
+    follow = run.reward().find(FollowReward)
+    if follow is None or follow.guiding is None or not follow.entities.objects:
+        raise SystemExit(f"{folder!r} follows no object in state space.")
+    told, demo = follow.guiding.demo, run.demos()[0]
+    played = rollout_expert(find_task(run.config.task), demo.extra["env_seed"], end=demo.extra["demo_end"])
+    truth = told.entities.read(played.observations[list(demo.indices)])
+    at = told.entities.at("object 1")
+    off = np.linalg.norm((told.values - truth)[:, at], axis=1)
+    middle = {
+        name: round(float(np.median(off[which])), 1) if which.any() else None
+        for name, which in (("believed", told.believed), ("not believed", ~told.believed))
+    }
+    return {"run": folder, "frames": len(told), "share believed": round(float(told.believed.mean()), 2), "off": middle}
+
+
 if __name__ == "__main__":
     for name in sys.argv[1:] or CHOOSING:
-        print(json.dumps(measure(name)), flush=True)
+        print(json.dumps(trust(name) if Path(name, "run.json").is_file() else measure(name)), flush=True)

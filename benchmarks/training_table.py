@@ -7,6 +7,8 @@ from typing import Any
 TASK = "door-close"
 COLLECT = ("simulate", "render", "observe")
 LEARN = ("keep", "sample", "update", "wait")
+PICTURES, FOLLOW = "orca_progress", "follow_posed"
+"""The recipes of ours that see pictures, and states."""
 COLLECTORS = 2
 """As `orcalign train` has it."""
 Row = dict[str, Any]
@@ -37,7 +39,8 @@ def as_markdown(here: Row, runs: dict[str, Row], alone: dict[str, float], promis
         "",
         f"Milliseconds per agent step. `laptop` has {COLLECTORS} collectors beside the learner, as `orcalign train`.",
         "Collectors simulate, render and observe (encode and compare) while the learner does the rest; in one process",
-        "*wait* is the playing.",
+        f"*wait* is the playing. `laptop` is the recipe `orca_np`; `{PICTURES}` draws larger frames and looks at a part of",
+        f"them, `{FOLLOW}` draws nothing, once its eye has read the demo.",
         "",
         f"| run | agent steps/s | steps timed | {' | '.join((*COLLECT, *LEARN))} |",
         "|---" * (3 + len(COLLECT) + len(LEARN)) + "|",

@@ -24,6 +24,7 @@ LAYERS = [
     "training",
     "experiments",
     "report",
+    "serving",
     "cli",
 ]
 

@@ -322,7 +322,7 @@ def test_what_is_typed_is_what_is_set(capsys, words, settings):
 
 def test_a_task_without_a_misaligned_demo_takes_another_kind(capsys):
     config = yaml.safe_load(printed(capsys, "--task", "drawer-open", "--demo-kind", "fast-high"))
-    assert (config["demo"]["demo_kind"], config["collect"]["frame_size"]) == ("fast-high", 192)
+    assert (config["demo"]["demo_kind"], config["recipe"]) == ("fast-high", "follow_posed")
 
 
 def test_a_run_in_one_call(tmp_path, monkeypatch):

@@ -8,7 +8,7 @@ import pytest
 from orcalign.costs.predicted.confidence import Confidence
 from orcalign.costs.predicted.entities import Entities
 from orcalign.costs.predicted.eye import Eye
-from orcalign.costs.predicted.joints import EyeReader, JointModel, JointPredictor, features_of
+from orcalign.costs.predicted.joints import EyeReader, JointModel, JointPredictor
 from orcalign.video import Demo
 
 
@@ -55,7 +55,7 @@ def predictor() -> tuple[JointPredictor, np.ndarray]:
     maps = eye.look(frames)
     eye.fit(maps, entities.read(states), updates=5)
     about = {"task": "a", "render": "fast", "size": 64, "camera": "front", "data": ""}
-    return JointPredictor(EyeReader(eye), Confidence.fit(features_of(maps)), about, ("one",), angles=3), frames
+    return JointPredictor(EyeReader(eye), Confidence.fit(eye.predict(maps).hidden), about, ("one",), angles=3), frames
 
 
 def test_a_row_is_the_same_alone_and_in_company(predictor):

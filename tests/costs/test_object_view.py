@@ -12,7 +12,7 @@ from orcalign.costs.objects import Finder, ObjectModel, ObjectView
 from orcalign.costs.objects.thing import blurred
 from orcalign.costs.objects.view_costs import ChangeCosts, ViewCosts
 from orcalign.encoders import make_encoder
-from orcalign.rewards import VideoReward
+from orcalign.rewards import VideoReward, push_each
 from orcalign.video import Demo
 
 SIZE = 64
@@ -341,6 +341,9 @@ def test_live_and_afterwards_the_rewards_are_the_same_bits(encoder):
         assert [live.push(frame) for frame in frames] == reward(frames).reward.tolist()
     # What was found belongs to the episode.
     assert [live.push(frame) for frame in episodes[0]] != reward(episodes[0]).reward.tolist()
+    streams = [reward.stream(), reward.stream()]
+    both = [push_each(streams, pair) for pair in zip(*episodes, strict=True)]
+    assert np.transpose(both).tolist() == [reward(frames).reward.tolist() for frames in episodes]
 
 
 def test_a_frame_that_is_refused_does_not_begin_an_episode(finder):

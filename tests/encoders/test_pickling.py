@@ -65,10 +65,10 @@ def settings_of(name, folder):
     pytest.importorskip("torch")
     if name == "resnet50":
         return {"size": 64, "weights": resnet50_file(folder)}
-    if name == "liv":
+    if name in ("liv", "clip-resnet"):
         save_file = pytest.importorskip("safetensors.torch").save_file
-        save_file(clip_tower(), folder / "liv.safetensors")
-        return {"size": 64, "weights": folder / "liv.safetensors"}
+        save_file(clip_tower(), folder / "tower.safetensors")
+        return {"size": 64, "weights": folder / "tower.safetensors"}
     tiny_transformer(name.partition("-")[0])[0].save_pretrained(folder)
     return {"size": 56, "weights": folder}
 

@@ -63,3 +63,8 @@ def test_a_failed_write_leaves_the_old_file_and_nothing_else(tmp_path):
         write_file(path, b"new", "not bytes")
     assert path.read_bytes() == b"old"
     assert list(tmp_path.iterdir()) == [path]
+
+
+def test_a_folder_in_the_place_of_a_file_is_refused(tmp_path):
+    with pytest.raises(WeightsUnavailable, match="is a folder, and one file of weights is needed"):
+        sha256_of(tmp_path)

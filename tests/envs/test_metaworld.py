@@ -2,6 +2,7 @@
 
 from itertools import pairwise
 
+import mujoco
 import numpy as np
 import pytest
 
@@ -58,7 +59,10 @@ def test_every_metaworld_task_obeys_its_seed(name):
 
 @pytest.mark.parametrize("name", [*PAPER_TASKS, *(pytest.param(n, marks=pytest.mark.slow) for n in OTHERS)])
 def test_an_episode_begins_as_after_metaworlds_own_reset(name):
-    """Whose hand comes to its start three times: among the old objects, among the new, and from a blank state."""
+    """Whose hand comes to its start three times: among the old objects, among the new, and from a blank state.
+
+    Meta-world observes some things where they were before the last of these; here they are seen where they are.
+    """
     quick, slow = (MetaworldEnv(find_task(name)) for _ in range(2))
     for seed in (3, 9, 4):
         first, _ = quick.reset(seed=seed)
@@ -67,7 +71,12 @@ def test_an_episode_begins_as_after_metaworlds_own_reset(name):
         sim.np_random = np.random.default_rng(np.random.default_rng(seed).integers(2**63))
         sim.reset_model()
         sim._freeze_rand_vec = True
-        np.testing.assert_array_equal(first, slow._inside(sim.reset()[0]))
+        sim.reset()
+        mujoco.mj_kinematics(sim.model, sim.data)
+        seen = sim._get_obs()
+        sim._prev_obs = seen[:18].copy()
+        seen[18:36] = sim._prev_obs
+        np.testing.assert_array_equal(first, slow._inside(seen))
         slow._steps = 0
         for action in np.random.default_rng(seed).uniform(-1, 1, (9, 4)):
             for mine, theirs in zip(quick.step(action)[:2], slow.step(action)[:2], strict=True):

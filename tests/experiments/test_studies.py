@@ -14,8 +14,10 @@ from orcalign.encoders.registry import find_entry
 from orcalign.envs import HELD_OUT_TASKS, PAPER_TASKS
 from orcalign.experiments import planning
 from orcalign.experiments.planning import cell_key, plan_study
+from orcalign.experiments.results import read_results
 from orcalign.experiments.study import AXES, STUDIES, Budget, Study, find_study, parse_only
-from orcalign.experiments.tables import _references, paper_table
+from orcalign.experiments.table_formats import FORMATS
+from orcalign.experiments.tables import make_table, paper_table, reference_entries
 from orcalign.training.config_mapping import to_mapping
 from orcalign.training.presets import RECIPES, config
 from orcalign.training.start import find_demos
@@ -414,8 +416,10 @@ def test_the_humanoid_study_is_the_papers_grid_and_shows_what_comes_without_lear
     paper = paper_table("humanoid")
     assert set(paper.values) == {cell.config.task for cell in plan.cells}
     assert {cell.config.agent.agent for cell in plan.cells} == {"sac"}
-    lines = _references(sorted(paper.values))
-    assert "holds the goal's angles: 84.3 (humanoid-arm-up-right)" in lines[0].replace(
-        "84.6 (humanoid-arm-up-left), ", ""
-    )
-    assert _references(["door-close"]) == []
+    table = make_table(read_results(plan, Path("nowhere")))
+    assert table.columns[-3:] == table.headings[-3:] == ("no action", "random", "holds the goal's angles")
+    assert table.entries["humanoid-arm-up-right", "holds the goal's angles"].mean == pytest.approx(84.3)
+    assert table.entries["average", "holds the goal's angles"].mean == pytest.approx(84.6, abs=0.05)
+    assert table.best("average") == set(), "nobody has learned"
+    assert "| 84.30 |" in FORMATS["md"](table)
+    assert reference_entries(["door-close"]) == {}

@@ -19,7 +19,7 @@ from orcalign.report.figures.pairs import matched_pairs, order_breaks
 from orcalign.report.figures.scene import from_films, from_runs
 from orcalign.training.run_folder import run_reward
 
-FILMED = [name for name, spec in FIGURES.items() if not spec.draws]
+FILMED = [name for name, spec in FIGURES.items() if not (spec.draws or spec.plays)]
 FILMS = Path(__import__("orcalign").__file__).parent / "report" / "figures" / "films"
 
 

@@ -96,6 +96,27 @@ def test_two_streams_are_independent():
     assert b.progress == 0 < a.progress
 
 
+def test_where_the_learner_is_can_fall_and_does_not_jump():
+    reward = pixels(context=1, calibrated=True)
+    live = reward.stream()
+    there = []
+    for t in (*range(15), *range(13, 4, -1)):
+        live.push(DEMO[t])
+        there.append(live.at)
+    assert there == [*range(15), *range(13, 4, -1)]
+    # A demo that ends where it began: the first frame is the beginning.
+    round_trip = np.concatenate([DEMO, DEMO[-2::-1]])
+    live = pixels(round_trip, context=1).stream()
+    seen = []
+    for frame in round_trip:
+        live.push(frame)
+        seen.append(live.at)
+    assert seen == sorted(seen)
+    assert (seen[0], seen[-1]) == (0, len(round_trip) - 1)
+    live.reset()
+    assert live.at == 0
+
+
 @pytest.mark.parametrize(
     ("more", "sentence"),
     [

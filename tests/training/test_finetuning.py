@@ -8,6 +8,8 @@ import torch
 
 from orcalign.costs.predicted.joints import JointPredictor
 from orcalign.envs.posed_data import PosedData, make_posed_data
+from orcalign.report.skeletons import skeleton_page
+from orcalign.training import finetuning
 from orcalign.training.finetuning import LEARNING_RATE, MOMENTUM, fine_tune, optimiser
 
 TINY = {"backbone": "efficientnet-lite0", "size": 32}
@@ -23,6 +25,18 @@ def data(tmp_path_factory) -> PosedData:
 def test_it_is_the_papers_sgd():
     (group,) = optimiser(torch.nn.Linear(2, 2)).param_groups
     assert (group["lr"], group["momentum"]) == (LEARNING_RATE, MOMENTUM) == (0.008, 0.875)
+
+
+def test_it_ends_where_it_gets_no_better_and_is_its_best(data, tmp_path, monkeypatch):
+    """With a learning rate of 0 no epoch is better than the first one."""
+    monkeypatch.setattr(finetuning, "LEARNING_RATE", 0.0)
+    found = fine_tune(data, tmp_path / "still", epochs=9, patience=2, **TINY)
+    curve = found.about["curve"]
+    assert len(curve) == 3
+    assert len(set(curve)) == 1
+    # Asked again, it has ended already.
+    assert fine_tune(data, tmp_path / "still", epochs=9, patience=2, **TINY).about["curve"] == curve
+    assert "Mean error after each epoch" in skeleton_page(found, data, {})
 
 
 def test_it_goes_on_where_it_was_with_the_same_numbers(data, tmp_path):

@@ -27,6 +27,7 @@ def commands(words: Sequence[str] = ()) -> dict[str, Callable[..., None]]:
         predictor,
         report,
         score,
+        serve,
         sweep,
         table,
         train,
@@ -36,6 +37,7 @@ def commands(words: Sequence[str] = ()) -> dict[str, Callable[..., None]]:
     return {
         "score": score.score,
         "check": score.check,
+        "serve": serve.serve,
         "train": train.command(words),
         "eval": evaluate.evaluate,
         "report": report.report,
@@ -121,5 +123,6 @@ def _missing(error: ModuleNotFoundError) -> str:
 
     package = (error.name or "").split(".")[0]
     others = {"safetensors": "hub", "yaml": "train", "tensorboard": "train", "ray": "ray"}
+    others |= {"websockets": "serve", "msgpack": "serve"}
     extra = {**others, **PACKAGES}.get(package) or "video"
     return f"this command needs {package}; install it with: pip install 'orcalign[{extra}]'"

@@ -58,6 +58,7 @@ def train(
     preset: Literal["laptop", "paper"] = "laptop",
     updates: int = 4000,
     epochs: int = 100,
+    patience: int = 0,
     seed: int = 0,
     overwrite: bool = False,
 ) -> None:
@@ -73,6 +74,8 @@ def train(
             minutes; or paper, a whole ResNet50 fine-tuned by SGD, which wants a GPU.
         updates: Steps of learning of the laptop's, of 32 frames each.
         epochs: Of the paper's, with 16 frames a step.
+        patience: Of the paper's: after so many epochs that are no better on rollouts held out it ends, with the best;
+            0 goes through all of them.
         seed: Of first weights, and of which frames are drawn.
         overwrite: Replace an eye that is already there.
     """
@@ -101,7 +104,9 @@ def train(
             if preset == "paper":
                 from orcalign.training.finetuning import fine_tune
 
-                made = fine_tune(posed, file.with_suffix(".part"), epochs=epochs, seed=seed, tell=tell)
+                made = fine_tune(
+                    posed, file.with_suffix(".part"), epochs=epochs, seed=seed, tell=tell, patience=patience
+                )
             else:
                 made = train_joints(posed, updates, seed, tell)
             errors = read_errors(made, posed)

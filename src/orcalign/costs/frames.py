@@ -35,6 +35,22 @@ class Eye(Protocol):
         """Features [T, D] of any of its frames [T,H,W,3]; each row has the same bits alone and in company."""
 
 
+def see_each(eyes: Sequence[Eye], frames: Frames) -> Features:
+    """Features [B, D] of one frame of each of B episodes, [B,H,W,3], each as its own eye sees it, in one go.
+
+    Episodes that share an eye are seen at once; eyes that differ are, if they have a method `together`.
+    """
+    together = getattr(eyes[0], "together", None)
+    seen: Features
+    if together is not None:
+        seen = together(eyes, frames)
+    elif all(eye is eyes[0] for eye in eyes):
+        seen = eyes[0](frames)
+    else:
+        seen = np.concatenate([eye(frame[None]) for eye, frame in zip(eyes, frames, strict=True)])
+    return seen
+
+
 class CostModel(Protocol):
     """An episode and some demos → costs [T, J] for each demo. No caller asks which kind it has."""
 

@@ -40,6 +40,8 @@ def named_file(text: str | os.PathLike[str]) -> tuple[Path, str]:
 
 def sha256_of(path: Path) -> str:
     """Hex SHA-256 of a file."""
+    if path.is_dir():
+        raise WeightsUnavailable(f"{path} is a folder, and one file of weights is needed: name the file in it.")
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 

@@ -27,8 +27,6 @@ from orcalign.locks import folder_lock
 FRAMES = 8000
 SHARD = 256
 """Frames after which a shard ends, with its layout."""
-WAY = 2
-"""Number of the way in which scenes are posed; another where its frames are others."""
 SIMULATORS = ("mujoco", "metaworld")
 Told: TypeAlias = Callable[[int, int], None]
 """Called with the number of frames that there are and that there will be."""
@@ -142,7 +140,8 @@ def describe(
     """
     check_render_choice(render)
     spec = _spec(task, camera)
-    entities = find_suite(spec.suite).labels(spec)
+    suite = find_suite(spec.suite)
+    entities = suite.labels(spec)
     return {
         "task": json.loads(json.dumps(asdict(spec))),
         "render": render,
@@ -150,7 +149,7 @@ def describe(
         "camera": spec.camera,
         "seed": require_count(seed, "seed", at_least=0),
         "entities": None if entities is None else entities.plain(),
-        "versions": {"orcalign": __version__, "posing": WAY, **_versions()},
+        "versions": {"orcalign": __version__, "posing": suite.posing, **_versions()},
     }
 
 

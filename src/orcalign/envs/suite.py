@@ -58,6 +58,10 @@ class Suite(abc.ABC):
     """Whether each of its tasks has a scripted expert, whose return is measured where it is not stored."""
     poses: bool = False
     """Whether it can put its worlds anywhere (`pose`), for an eye to learn from."""
+    posing: int = 2
+    """Number of the way in which that is done; another where the frames are others."""
+    recipe: str | None = None
+    """Of runs with the preset `laptop` that name none; None: to follow in state space, where it poses scenes."""
     counts_simulation_steps: bool = False
     """Whether a return counts the simulation's steps, also where an agent's action is held for several of them."""
     joints: tuple[str, ...] = ()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from importlib import resources
@@ -64,6 +64,7 @@ class Entry:
     error: float | None
     """Standard error over runs, that is over seeds; None where there is one run, or the average has holes."""
     runs: int
+    """0 for what nobody has learned: a value that stands beside."""
     missing: int
     """Runs that the plan has and that are not done."""
 
@@ -100,8 +101,9 @@ class StudyTable:
     """By column, what stands in for the paper's network; such columns are marked."""
 
     def best(self, row: str) -> set[str]:
-        """The top column of a row, and those within its standard error."""
-        found = {name: self.entries[row, name] for name in self.columns if (row, name) in self.entries}
+        """The top column of a row of what was learned, and those within its standard error."""
+        there = {name: self.entries[row, name] for name in self.columns if (row, name) in self.entries}
+        found = {name: entry for name, entry in there.items() if entry.runs}
         if not found or max(entry.mean for entry in found.values()) <= 0:
             return set()
         top = max(found.values(), key=lambda entry: entry.mean)
@@ -139,6 +141,8 @@ def make_table(runs: StudyResults, metric: str | None = None, checkpoint: str = 
     }
     matrices, shared = score_matrices(runs.done, metric, study.columns, columns, checkpoint)
     first = next(iter(matrices), "")
+    without = reference_entries(rows) if metric == "return" and study.rows == "task" else {}
+    entries |= without
     aggregates = {
         name: Aggregate(
             with_interval(lambda one: float(np.mean(one)), scores),
@@ -150,9 +154,10 @@ def make_table(runs: StudyResults, metric: str | None = None, checkpoint: str = 
     paper = paper_table(study.paper or study.name) if metric == study.metric else None
     if paper is not None and (paper.rows, paper.columns) != (study.rows, study.columns):
         paper = None
+    others = tuple(dict.fromkeys(who for _, who in without))
     return StudyTable(
-        study.name, (*rows, AVERAGE), columns, marked_headings(runs, columns), entries, aggregates, shared, paper,
-        _caption(runs, metric, checkpoint, paper), runs.differs or {}, runs.substitutes,
+        study.name, (*rows, AVERAGE), (*columns, *others), (*marked_headings(runs, columns), *others), entries,
+        aggregates, shared, paper, _caption(runs, metric, checkpoint, paper), runs.differs or {}, runs.substitutes,
     )  # fmt: skip
 
 
@@ -208,22 +213,27 @@ def _caption(runs: StudyResults, metric: str, checkpoint: str, paper: PaperTable
         lines.append("The file does not say what else than the reward differs between columns.")
     if checkpoint != "last":
         lines.append(f"Shown is {CHECKPOINTS[checkpoint]}.")
-    lines += _references(sorted({cell.values["task"] for cell in runs.cells if "task" in cell.values}))
     if paper is not None:
         lines.append(f"In italics: the paper's own values ({paper_budget(paper)}).")
     return tuple(lines)
 
 
-def _references(tasks: list[str]) -> list[str]:
-    """A line on what comes without learning, where the suites of tasks know that."""
-    found = {name: find_suite(find_task(name).suite).references(find_task(name)) for name in tasks}
-    each: dict[str, list[str]] = {}
-    for name, returns in found.items():
-        for who, value in returns.items():
-            each.setdefault(who, []).append(f"{value:.1f} ({name})")
-    if not each:
-        return []
-    return ["Returns without learning: " + "; ".join(f"{who}: {', '.join(of)}" for who, of in each.items()) + "."]
+def reference_entries(rows: Sequence[str]) -> dict[tuple[str, str], Entry]:
+    """By task and name, the returns that come without learning; nothing unless all rows are tasks that have some.
+
+    >>> found = reference_entries(["humanoid-arms-out", "humanoid-arms-down"])
+    >>> found["humanoid-arms-out", "no action"].mean, found["average", "holds the goal's angles"].mean > 80
+    (0.0, True)
+    >>> reference_entries(["door-close"])
+    {}
+    """
+    known = [find_suite(spec.suite).references(spec) for spec in map(find_task, rows)]
+    if not all(known):
+        return {}
+    found = {(row, who): value for row, returns in zip(rows, known, strict=True) for who, value in returns.items()}
+    for who in known[0]:
+        found[AVERAGE, who] = float(np.mean([returns[who] for returns in known]))
+    return {place: Entry(value, None, 0, 0) for place, value in found.items()}
 
 
 def paper_budget(paper: PaperTable) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import html
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -86,6 +86,22 @@ def over_frames(
     return pictures, features[:, -1]
 
 
+def draw_curve(errors: Sequence[float]) -> str:
+    """Errors in metres, one an epoch, as an SVG from 0 up.
+
+    >>> "0.20 m at first, 0.10 m in the end" in draw_curve([0.2, 0.1])
+    True
+    """
+    top = max(*errors, 1e-9)
+    places = (f"{1000 * k / max(len(errors) - 1, 1):.0f},{120 - 115 * one / top:.1f}" for k, one in enumerate(errors))
+    words = f"{errors[0]:.2f} m at first, {errors[-1]:.2f} m in the end, {min(errors):.2f} m at best"
+    return (
+        f'<figure><svg viewBox="0 0 1000 120" width="100%" role="img" aria-label="{words}"><polyline fill="none" '
+        f'stroke="#d55e00" stroke-width="2" points="{" ".join(places)}"/></svg>'
+        f"<figcaption>{words}</figcaption></figure>"
+    )
+
+
 def skeleton_page(predictor: JointPredictor, data: PosedData, errors: Mapping[str, tuple[float, float]]) -> str:
     """One self-contained HTML page of frames that were held out."""
     rows = np.flatnonzero(held_out(len(data), data.groups))
@@ -107,5 +123,7 @@ def skeleton_page(predictor: JointPredictor, data: PosedData, errors: Mapping[st
         f"Rollouts held out from {len(data):,} frames, {predictor.name}. White: where the joints are. Orange: where "
         "they are read. Errors in centimetres."
     )
-    part = PagePart(f'<div class="frames">{tags}</div><h2>How far off</h2>{table}', style=STYLE)
+    curve = predictor.about.get("curve", ())
+    drawn = f"<h2>Mean error after each epoch</h2>{draw_curve(curve)}" if curve else ""
+    part = PagePart(f'<div class="frames">{tags}</div><h2>How far off</h2>{table}{drawn}', style=STYLE)
     return render_document("joints", "Joints as they are read", said, [part])

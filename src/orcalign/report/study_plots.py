@@ -45,7 +45,8 @@ def _style(columns: Sequence[str], name: str) -> dict[str, Any]:
 
 
 def curves(figure: Any, runs: StudyResults, table: StudyTable, metric: str) -> None:
-    """A panel a row; lines are means over runs, bands their standard error where there are several."""
+    """A panel a row; lines are means over runs, bands their standard error where there are several; dotted, what comes
+    without learning."""
     study = runs.study
     rows, columns = runs.labels(study.rows), runs.labels(study.columns)
     across = min(5, len(rows))
@@ -68,6 +69,8 @@ def curves(figure: Any, runs: StudyResults, table: StudyTable, metric: str) -> N
                 axis.plot(steps, means, **style)
                 low, high = np.subtract(means, errors), np.add(means, errors)
                 axis.fill_between(steps, low, high, color=style["color"], alpha=0.2, linewidth=0)
+        for k, who in enumerate(table.columns[len(columns) :]):
+            axis.axhline(table.entries[row, who].mean, color="0.4", linestyle=(0, (1, 1 + k)), linewidth=1, label=who)
     axes[0].locator_params(axis="x", nbins=3)
     axes[0].xaxis.set_major_formatter("{x:,.0f}")
     if share:

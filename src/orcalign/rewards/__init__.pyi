@@ -19,4 +19,5 @@ from .lint import lint_demo as lint_demo
 from .lint import wise_to_train as wise_to_train
 from .story import tell as tell
 from .stream import VideoStream as VideoStream
+from .stream import push_each as push_each
 from .video_reward import VideoReward as VideoReward

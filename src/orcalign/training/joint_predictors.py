@@ -11,7 +11,7 @@ import numpy as np
 from orcalign.costs.predicted.confidence import Confidence
 from orcalign.costs.predicted.eye import Eye
 from orcalign.costs.predicted.fitting import held_out
-from orcalign.costs.predicted.joints import EyeReader, JointPredictor, features_of
+from orcalign.costs.predicted.joints import EyeReader, JointPredictor
 from orcalign.envs import find_suite, find_task
 from orcalign.envs.posed_data import PosedData
 from orcalign.envs.tasks import TaskSpec
@@ -19,6 +19,9 @@ from orcalign.training.posed_eyes import UPDATES, Told, posed_eye
 
 SAMPLES = 9038
 """As many as the paper's data set has."""
+WELL = 0.75
+"""Share of the frames it learned from, those that it reads best, of which confidence learns what is known. Of all of
+them an autoencoder learns falls as well, which are among them, and are read badly."""
 
 
 def reads_joints(task: str | TaskSpec) -> tuple[str, ...]:
@@ -31,7 +34,7 @@ def reads_joints(task: str | TaskSpec) -> tuple[str, ...]:
 
 
 def train_joints(data: PosedData, updates: int = UPDATES, seed: int = 0, tell: Told | None = None) -> JointPredictor:
-    """A predictor that has learned from a data set, its confidence from the features of the same frames."""
+    """A predictor that has learned from a data set, its confidence from the features of frames that it reads well."""
     joints = reads_joints(data.about["task"]["name"])
     if not joints:
         raise ValueError(f"nobody says which joints {data.about['task']['name']!r} has.")
@@ -45,7 +48,10 @@ def train_joints(data: PosedData, updates: int = UPDATES, seed: int = 0, tell: T
     maps = eye.look(data.frames, lambda done: looking(done, len(data)))
     eye.fit(maps, values, updates=updates, seed=seed, groups=data.groups, progress=telling("learning"))
     learned = ~held_out(len(data), data.groups)
-    trust = Confidence.fit(features_of(maps[learned]))
+    read = eye.predict(maps[learned])
+    places = slice(3 * len(joints))
+    far = np.linalg.norm((read.values - values[learned])[:, places], axis=1)
+    trust = Confidence.fit(read.hidden[far <= np.quantile(far, WELL)])
     return JointPredictor(EyeReader(eye), trust, about_of(data), joints, entities.dim - 3 * len(joints))
 
 

@@ -255,12 +255,13 @@ def config(task: str, preset: str = "laptop", recipe: str | None = None, setting
 
 def usual_recipe(task: str, preset: str, given: Plain) -> str:
     """The recipe of a run that names none: with `laptop` one that follows in state space, where the task's suite poses
-    scenes or settings say how to follow; the preset's own otherwise, or where settings want pictures or several demos.
+    scenes and names no other recipe, or settings say how to follow; the preset's own otherwise, or where settings want
+    pictures or several demos.
 
     >>> [usual_recipe("push", "laptop", given) for given in ({}, {"follow.eye": "own"}, {"demo.demos": 4})]
     ['follow_posed', 'follow', 'orca_progress']
-    >>> usual_recipe("push", "laptop", {"follow.learner": "pictures"})
-    'follow_pictures'
+    >>> usual_recipe("push", "laptop", {"follow.learner": "pictures"}), usual_recipe("humanoid-arms-out", "laptop", {})
+    ('follow_pictures', 'orca_progress')
     """
     if given.get("demo.goal"):
         return "words" if len(given["demo.goal"]) > 1 else "liv"
@@ -275,7 +276,8 @@ def usual_recipe(task: str, preset: str, given: Plain) -> str:
     pictures = given.get("collect.policy_input", "states") != "states"
     if preset != "laptop" or several or mixed or pictures or sections & {"encoder", "reward"}:
         return PRESETS[preset].recipe
-    return "follow_posed" if find_suite(find_task(task).suite).poses else PRESETS[preset].recipe
+    suite = find_suite(find_task(task).suite)
+    return suite.recipe or ("follow_posed" if suite.poses else PRESETS[preset].recipe)
 
 
 def plain_config(

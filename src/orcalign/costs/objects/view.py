@@ -12,19 +12,18 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
-from functools import partial
 from typing import final
 
 import numpy as np
 import numpy.typing as npt
 
-from orcalign.costs.frames import Eye
 from orcalign.costs.objects.finder import Finder
 from orcalign.costs.objects.journey import COLUMNS
-from orcalign.costs.objects.thing import Found, Frame, Shift
+from orcalign.costs.objects.thing import Frame, Shift
 from orcalign.costs.objects.view_costs import ViewCosts
 from orcalign.encoders import Encoder, Progress, num_places
 from orcalign.encoders.protocol import Features, Frames
+from orcalign.encoders.resize import resize
 from orcalign.matching.match import FloatArray
 from orcalign.video import Demo
 
@@ -93,15 +92,17 @@ class ObjectView:
         """Features [T, dim] of an episode's frames [T,H,W,3]."""
         return self.begin(frames[0])(frames, progress)
 
-    def begin(self, first: Frame) -> Eye:
+    def begin(self, first: Frame) -> EpisodeEye:
         """What sees the frames of the episode that begins with ``first`` [H,W,3], all at once or one by one."""
-        return partial(self._features, first, self.finder.find(first))
+        return EpisodeEye(self, first)
 
-    def _features(
-        self, first: Frame, found: Sequence[Found], frames: Frames, progress: Progress | None = None
-    ) -> Features:
-        views = [self._encoder(frames, progress)]
-        views += [self._encoder(self._cut(frames, k, one.shift)) for k, one in enumerate(found)]
+    def encode(self, pictures: Frames, progress: Progress | None = None) -> Features:
+        """Pictures or squares [T,H,W,3] → [T, D] of the encoder alone."""
+        return self._encoder(pictures, progress)
+
+    def assemble(self, eye: EpisodeEye, frames: Frames, views: Sequence[Features]) -> Features:
+        """Features [T, dim] of frames of the episode of `eye`, from what was encoded of them: whole, and squares."""
+        first, found = eye.first, eye.found
         since = np.concatenate([first[None], frames])
         changed = [
             thing.changed(since, one.shift)[1:].astype(np.float32)
@@ -118,8 +119,7 @@ class ObjectView:
 
     def cut(self, frames: Frames) -> tuple[Frames, ...]:
         """The squares of each frame, one for each thing: [T,H,W,3] → [T,S,S,3] each."""
-        found = self.finder.find(frames[0])
-        return tuple(self._cut(frames, k, one.shift) for k, one in enumerate(found))
+        return self.begin(frames[0]).cut(frames)
 
     def square(self, thing: int, shift: Shift) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]:
         """Rows [S] and columns [S] of a thing's square where the thing is shifted by so much."""
@@ -129,14 +129,37 @@ class ObjectView:
         )
         return rows, columns
 
-    def _cut(self, frames: Frames, thing: int, shift: Shift) -> Frames:
-        rows, columns = self.square(thing, shift)
-        return np.ascontiguousarray(frames[:, rows][:, :, columns])
-
     @property
     def pixels(self) -> tuple[int, ...]:
         """How many each thing has."""
         return tuple(len(thing.body[0]) for thing in self.finder.things)
+
+
+@final
+class EpisodeEye:
+    """Sees the frames of one episode as an `ObjectView` does: it knows where the things stand in it."""
+
+    def __init__(self, view: ObjectView, first: Frame) -> None:
+        self._view, self.first, self.found = view, first, view.finder.find(first)
+
+    def __call__(self, frames: Frames, progress: Progress | None = None) -> Features:
+        """Features [T, dim] of any of its frames [T,H,W,3]."""
+        squares = [self._view.encode(square) for square in self.cut(frames)]
+        return self._view.assemble(self, frames, [self._view.encode(frames, progress), *squares])
+
+    def together(self, eyes: Sequence[EpisodeEye], frames: Frames) -> Features:
+        """[B, dim] of a frame of each of B episodes, [B,H,W,3]: pictures and squares of all are encoded at once."""
+        view = self._view
+        pictures = [[frame[None], *eye.cut(frame[None])] for eye, frame in zip(eyes, frames, strict=True)]
+        encoded = view.encode(np.concatenate([resize(one, view.size) for of in pictures for one in of]))
+        views = encoded.reshape(len(eyes), len(pictures[0]), 1, -1)
+        each = zip(eyes, frames, views, strict=True)
+        return np.concatenate([view.assemble(eye, frame[None], tuple(of)) for eye, frame, of in each])
+
+    def cut(self, frames: Frames) -> tuple[Frames, ...]:
+        """The squares of each frame, one for each thing: [T,H,W,3] → [T,S,S,3] each."""
+        places = (self._view.square(k, one.shift) for k, one in enumerate(self.found))
+        return tuple(np.ascontiguousarray(frames[:, rows][:, :, columns]) for rows, columns in places)
 
 
 @final
@@ -181,7 +204,7 @@ class ObjectModel:
         finder = Finder.learn(demos[0].frames, firsts, nexts, follow)
         return None if finder is None else cls(encoder, demos[0], finder, distance, changes)
 
-    def begin(self, first: Frame) -> Eye:
+    def begin(self, first: Frame) -> EpisodeEye:
         """Find the objects in the first frame."""
         return self.encoder.begin(first)
 

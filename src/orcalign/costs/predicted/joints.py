@@ -22,7 +22,7 @@ from orcalign.files import read_arrays, save_arrays
 from orcalign.matching.match import FloatArray
 from orcalign.video import Demo
 
-FORMAT = 1
+FORMAT = 2
 HUNDRED = 100.0
 """Entities are in centimetres."""
 
@@ -54,24 +54,14 @@ class EyeReader:
         return self.of_maps(self.eye.look(frames, progress))
 
     def of_maps(self, maps: npt.NDArray[np.float16]) -> tuple[FloatArray, npt.NDArray[np.float32]]:
-        """The same of what the eye has looked at [T, places, 64]."""
+        """The same of what the eye has looked at [T, places, 64]; features are its last layer before what it says."""
         # One by one: the product of many rows rounds otherwise than that of one.
-        seen = [self.eye.predict(maps[t : t + 1]).values[0] for t in range(len(maps))]
-        return np.stack(seen) / HUNDRED, features_of(maps)
+        seen = [self.eye.predict(maps[t : t + 1]) for t in range(len(maps))]
+        return np.stack([one.values[0] for one in seen]) / HUNDRED, np.stack([one.hidden[0] for one in seen])
 
     def state(self) -> tuple[dict[str, Any], dict[str, npt.NDArray[Any]]]:
         """The eye's."""
         return self.eye.state()
-
-
-def features_of(maps: npt.NDArray[np.float16]) -> npt.NDArray[np.float32]:
-    """[T, d] What confidence is asked about: the mean and the spread of each channel of maps [T, places, C].
-
-    >>> features_of(np.ones((2, 16, 3), np.float16)).shape
-    (2, 6)
-    """
-    each = maps.astype(np.float32)
-    return np.concatenate([each.mean(1), each.std(1)], axis=1)
 
 
 @final

@@ -48,6 +48,9 @@ class Humanoid(Suite):
     demonstrator = "joint angles from the start to the goal"
     plays = False
     poses = True
+    posing = 3
+    # Following reads the learner's true angles, and is a reference here: what is learned from is pictures.
+    recipe = "orca_progress"
     joints = tuple(name for name, _ in POINTS)
     bones = BONES
     counts_simulation_steps = True

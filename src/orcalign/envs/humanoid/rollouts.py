@@ -29,6 +29,9 @@ ALIKE, KEPT = 4, 0.25
 steps."""
 RADIAN = 100.0
 """What a radian counts as, where places count in centimetres."""
+ON = 10
+"""Steps after which arms that go anywhere go somewhere else: sooner than they are there, so that no two frames show the
+same."""
 LOW, GOES_ON = 0.7, 0.2
 """A rollout ends where the torso is below so many metres, but for this share: who lies on the ground is not to be most
 of what is seen."""
@@ -88,14 +91,14 @@ def _play(env: HumanoidArms, rng: np.random.Generator) -> Act:
         legs = [HINGES.index(f"{side}_hip_{axis}") for axis in ("y", "x") for side in sides]
         hold.angles[legs] = rng.uniform((-1.9, 0.0, -0.4, -0.4), (-0.8, 0.35, 0.1, 0.1))
     goal = goal_angles(rng.choice(list(GOALS)))[ARMS]
-    targets = rng.uniform(low[ARMS], high[ARMS], (4, 6))
+    targets = rng.uniform(low[ARMS], high[ARMS], (env.task_spec.episode_steps // ON, 6))
     loud = rng.uniform(0.0, 0.08 if kind in ("arms", "goal") else 0.25)
 
     def act(t: int) -> npt.NDArray[np.float32]:
         if kind == "goal" or (kind == "noisy" and t > 40):
             hold.angles[ARMS] = goal * min(1.0, (t + 1) / 40)
         else:
-            hold.angles[ARMS] = targets[t // 30]
+            hold.angles[ARMS] = targets[t // ON]
         return within(hold() + loud * noise[t])
 
     return act

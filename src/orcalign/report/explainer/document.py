@@ -26,10 +26,11 @@ class PagePart:
     """By the id under which the script finds it with `embedded(id)`; anything that JSON can hold."""
 
 
-def render_document(title: str, heading: str, subtitle: str, parts: Sequence[PagePart]) -> str:
+def render_document(title: str, heading: str, subtitle: str, parts: Sequence[PagePart], connects: bool = False) -> str:
     """One self-contained HTML page of the parts, one below the other, with a switch for dark and light.
 
-    Title, heading and subtitle may be any text; they are escaped here. The same parts give the same text.
+    Title, heading and subtitle may be any text; they are escaped here. The same parts give the same text. A page that
+    `connects` may talk to the server that it came from, and to nobody else.
 
     >>> page = render_document("a", "Is 1 < 2?", "b", [PagePart("<p>Yes.</p>", data={"numbers": ["</script>"]})])
     >>> "<h1>Is 1 &lt; 2?</h1>" in page, "<p>Yes.</p>" in page, page.count("</script>")
@@ -42,6 +43,7 @@ def render_document(title: str, heading: str, subtitle: str, parts: Sequence[Pag
     ]
     shell = "\n".join(part_text("orcalign.report.explainer", name) for name in SHELL_SCRIPTS)
     slots = {
+        "connect": "connect-src 'self'; " if connects else "",
         "title": safe(title),
         "heading": safe(heading),
         "subtitle": safe(subtitle),

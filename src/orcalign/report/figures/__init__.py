@@ -5,6 +5,7 @@ from __future__ import annotations
 import pkgutil
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -40,6 +41,8 @@ class FigureSpec:
     """Compare only agents that fail: where do they go from there?"""
     draws: str = ""
     """A function of runs, as module:name, that draws what compares no agents."""
+    plays: str = ""
+    """A function, as module:name, that plays the scene where no runs are given; else there are films."""
 
 
 OT = Method("OT", "ot")
@@ -115,6 +118,15 @@ FIGURES: dict[str, FigureSpec] = {
             "confidence lowers the reward of what is read wrong",
             draws="orcalign.report.figures.humanoid:confidence",
         ),
+        FigureSpec(
+            "humanoid-agents",
+            "Figure 15",
+            "humanoid-arm-up-left",
+            "Which agent does the reward prefer: the one that waits half way, or the one that raises its arm?",
+            "ORCA against frame-level matching, through the predictor",
+            (Method("OT", "ot", {"epsilon": 0}), NARROW, Method("DTW", "dtw"), ORCA),
+            plays="orcalign.report.figures.humanoid:agents",
+        ),
     )
 }
 
@@ -160,7 +172,8 @@ def make_figure(name: str, runs: Sequence[Path] = (), out: Path = Path("runs/fig
             figure = pkgutil.resolve_name(spec.draws)(runs)
             save_figure(figure, png)
         else:
-            figure = draw_figure(spec, from_runs(runs, spec.task) if runs else from_films(name))
+            played = pkgutil.resolve_name(spec.plays) if spec.plays else partial(from_films, name)
+            figure = draw_figure(spec, from_runs(runs, spec.task) if runs else played())
             save_png(figure, png)
         save_figure(figure, svg, metadata={"Date": None})
     return png, svg

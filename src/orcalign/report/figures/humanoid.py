@@ -1,8 +1,10 @@
-"""The paper's figures of the humanoid: its demos, rewards through two kinds of pictures, and confidence in a fall."""
+"""The paper's figures of the humanoid: its demos, rewards through two kinds of pictures, confidence in a fall, and whom
+each matcher pays."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -10,16 +12,22 @@ import numpy as np
 import numpy.typing as npt
 
 from orcalign.costs.frames import FrameCosts
-from orcalign.costs.predicted.joints import JointPredictor
+from orcalign.costs.predicted.joints import JointModel, JointPredictor
 from orcalign.encoders import make_encoder
 from orcalign.envs import eval_seed, find_suite, find_task, make_demo
+from orcalign.matching import Match
+from orcalign.report.figures import Method
+from orcalign.report.figures.scene import Agent, Scene
 from orcalign.report.plots import moments
 from orcalign.report.skeletons import over_frames
+from orcalign.rewards import VideoReward
 from orcalign.rewards.description import PREDICTOR
 
 TASK = "humanoid-arm-up-left"
 ENCODER = "efficientnet-lite0"
 EVERY, STEPS, SHOWN = 2, 120, 10
+RAISED = 40
+"""Steps in which a controller is led to the goal."""
 TRUE, READ, TRUSTED, PLAIN = "#000000", "#D55E00", "#0072B2", "#CC79A7"
 
 
@@ -43,7 +51,7 @@ def rewards(runs: Sequence[Path]) -> Any:
     from matplotlib.figure import Figure
 
     predictor = find(runs)
-    frames, places, _ = rollout(predictor, holding=True)
+    frames, places, _ = rollout(predictor, partial(_share, 1.0), 80)
     goal = make_demo(TASK, render=predictor.about["render"], size=predictor.size)[0].frames[-1:]
     encoder = make_encoder(ENCODER)
     plain = -FrameCosts(encoder(goal), "cosine")(encoder(frames))[:, 0]
@@ -67,7 +75,7 @@ def confidence(runs: Sequence[Path]) -> Any:
     from matplotlib.figure import Figure
 
     predictor = find(runs)
-    frames, places, _ = rollout(predictor, holding=False)
+    frames, places, _ = rollout(predictor, None)
     features = predictor(frames)
     drawn, trust = over_frames(predictor, frames)
     goal = goal_places()
@@ -89,6 +97,31 @@ def confidence(runs: Sequence[Path]) -> Any:
     return figure
 
 
+def agents() -> Scene:
+    """Figure 15 without runs: controllers that raise the arm at once, or wait half way; costs through the predictor."""
+    predictor = find(())
+    demo = make_demo(TASK, render=predictor.about["render"], size=predictor.size)[0]
+    reward = VideoReward(demo, model=JointModel(predictor, (demo,)), context=1)
+    played = []
+    for name, what, halts in (
+        ("waits half way", "a controller that holds the middle of the demo", 0.5),
+        ("raises its arm", "a controller that holds the demo's end", 1.0),
+    ):
+        frames, _, success = rollout(predictor, partial(_share, halts))
+        raw = reward(frames).raw_costs
+        played.append(Agent(name, what, frames, np.array(success), partial(_by, reward, raw)))
+    note = f"{TASK}; no agent has learned. Costs: Euclidean distances of the joints that a predictor reads, no context."
+    return Scene(demo.frames, tuple(played), note)
+
+
+def _share(halts: float, t: int) -> float:
+    return min(halts, t / RAISED)
+
+
+def _by(reward: VideoReward, raw: Sequence[Any], method: Method) -> Match:
+    return reward.with_matcher(method.matcher, **method.settings).score_costs(raw).matches[0]
+
+
 def find(runs: Sequence[Path]) -> JointPredictor:
     """That of the first run, or that of the task in the cache, made if it is not there."""
     if runs:
@@ -98,9 +131,11 @@ def find(runs: Sequence[Path]) -> JointPredictor:
     return JointPredictor.load(joint_predictor(TASK))
 
 
-def rollout(predictor: JointPredictor, holding: bool) -> tuple[npt.NDArray[np.uint8], npt.NDArray[Any], list[bool]]:
-    """Frames [T,S,S,3], true places [T, 18, 3] and success of an episode: led to the goal, or left alone, so that it
-    falls."""
+def rollout(
+    predictor: JointPredictor, share: Callable[[int], float] | None, steps: int = STEPS
+) -> tuple[npt.NDArray[np.uint8], npt.NDArray[Any], list[bool]]:
+    """Frames [T,S,S,3], true places [T, 18, 3] and success of an episode: led to that share of the way to the goal at
+    each step, or left alone, so that it falls."""
     from orcalign.envs.humanoid.control import HoldAngles, goal_angles
     from orcalign.envs.humanoid.env import HumanoidArms
 
@@ -111,9 +146,10 @@ def rollout(predictor: JointPredictor, holding: bool) -> tuple[npt.NDArray[np.ui
     env.reset(seed=eval_seed(0))
     hold, goal = HoldAngles(env, np.zeros(17)), goal_angles(TASK)
     frames, places, success = [], [], []
-    for t in range(STEPS if not holding else 80):
-        hold.angles = goal * min(1.0, t / 40)
-        *_, info = env.step(hold() if holding else np.zeros(17, np.float32))
+    for t in range(steps):
+        if share is not None:
+            hold.angles = goal * share(t)
+        *_, info = env.step(np.zeros(17, np.float32) if share is None else hold())
         if t % EVERY == 0:
             frames.append(renderer.render())
             places.append(env.joints())

@@ -110,9 +110,10 @@ def from_runs(runs: Sequence[Path], task: str) -> Scene:
         named = zip(agents, runs, strict=True)
         agents = [replace(agent, name=f"{agent.name}, {run.name}") for agent, run in named]
     seen = _seen(first)
+    by = "a joint predictor" if "predictor" in seen else f"{seen['encoder']}, {seen['size']} px"
     note = (
-        f"{task}; trained agents, episode 0 of their last evaluations. Costs of the runs: {seen['encoder']}, "
-        f"{seen['size']} px, look {seen['look']}, {seen['distance']}, context {seen['context']}."
+        f"{task}; trained agents, episode 0 of their last evaluations. Costs of the runs: {by}, look {seen['look']}, "
+        f"{seen['distance']}, context {seen['context']}."
     )
     return Scene(first.demos[0].frames, tuple(agents), note)
 
