@@ -185,6 +185,8 @@ RECIPES: dict[str, Recipe] = {
             "reward.calibration_episodes": 0,
             "reward.scale": "none",
             "reward.context": 1,
+            # As of orca_progress: within a floor nothing is gained by doing the last bit.
+            "reward.set": ["last=1"],
             # What comes next depends on what was done already, and no state tells that.
             "reward.guide": True,
             "agent.action_penalty": 0.01,
@@ -296,6 +298,9 @@ def plain_config(
     suited = suite.defaults.get(preset, {})
     rewarded = {} if recipe is None else RECIPES[recipe].settings
     rewarded = {**rewarded, **suite.recipes.get(recipe or "", {}), **suite.recipes.get(f"{preset} {recipe}", {})}
+    if given.get("reward.matcher", rewarded.get("reward.matcher")) != rewarded.get("reward.matcher"):
+        # What a recipe sets is for its own matcher.
+        rewarded.pop("reward.set", None)
     agent = {**suited, **rewarded, **given}.get("agent.agent", "")
     if agent:
         # A recipe's settings are for the preset's own agent; another does not have all of them.
