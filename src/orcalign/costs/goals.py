@@ -62,7 +62,8 @@ class GoalScale:
     def seen(self, rollouts: Sequence[npt.ArrayLike]) -> GoalScale:
         """The same once these distances [T, J] have been seen, too."""
         near = [np.quantile(np.asarray(one, np.float64), NEAREST, axis=0) for one in rollouts]
-        return replace(self, nearest=tuple(np.min([self.nearest, *near], axis=0).tolist()))
+        nearest: Any = np.min(np.array([self.nearest, *near]), axis=0)
+        return replace(self, nearest=tuple(nearest.tolist()))
 
     def farther(self, other: GoalScale) -> bool:
         """Whether something has come nearer since the other one, by more than a fiftieth of a scale.
@@ -141,7 +142,7 @@ class GoalModel:
         return self._costs[demo].between_demo_frames()
 
 
-def embed_goals(demo: Demo, encoder: Encoder, reader: Any) -> Features:
+def embed_goals(demo: Demo, encoder: Any, reader: Any) -> Features:
     """[J, D] Sentences as they are read, pictures as they are seen."""
     sentences = demo.sentences
     assert sentences is not None

@@ -168,9 +168,9 @@ def reward_parts(
         raise ValueError(f"stability is {reward.stability}, and nothing of {config.task!r} can fall; leave it out.")
     files: dict[str, bytes] = {}
     if any(demo.sentences is not None for demo in demos):
-        costs = goal_costs(config, demos)
+        said = goal_costs(config, demos)
         return [
-            {"kind": VIDEO, "settings": reward.video_settings(name).plain(), "costs": costs} for name in reward.matchers
+            {"kind": VIDEO, "settings": reward.video_settings(name).plain(), "costs": said} for name in reward.matchers
         ], {}
     costs: dict[str, Any] = {
         "encoder": encoder.encoder,

@@ -6,6 +6,7 @@ import os
 import textwrap
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -106,7 +107,7 @@ def draw_sentence(text: str, height: int, width: int) -> NDArray[np.uint8]:
         0.5, 0.5, shown, size=0.92 * points * 0.72, color=INK, ha="center", va="center", linespacing=1.35,
         parse_math=False,
     )  # fmt: skip
-    canvas = FigureCanvasAgg(figure)
+    canvas: Any = FigureCanvasAgg(figure)
     canvas.draw()
     drawn: NDArray[np.uint8] = np.asarray(canvas.buffer_rgba())[:height, :width, :3].copy()
     return drawn
