@@ -18,9 +18,9 @@ $(VENV)/.ready: pyproject.toml constraints.txt
 		if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then apt-get update -qq && apt-get install -qq -y python3-venv >/dev/null; \
 		else echo "Python's venv is missing; install it with: sudo apt-get install python3-venv"; exit 1; fi; }
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install -q --disable-pip-version-check -c constraints.txt -e '.[dev,video,hub,train]'
-	@# It asks for an older gymnasium, and only its loss is looked at.
-	$(BIN)/python -m pip install -q --disable-pip-version-check -c constraints.txt --no-deps imitation
+	$(BIN)/python -m pip install -q --disable-pip-version-check -c constraints.txt -e '.[dev,video,hub,train,data]'
+	@# They ask for an older gymnasium and torch, and only a loss and a reader of tables are looked at.
+	$(BIN)/python -m pip install -q --disable-pip-version-check -c constraints.txt --no-deps imitation lerobot
 	@# It asks for an older numpy, and its client needs none of what is different.
 	$(BIN)/python -m pip install -q --disable-pip-version-check -c constraints.txt --no-deps openpi-client
 	$(BIN)/orcalign weights get i3d
@@ -64,6 +64,7 @@ test-slow: setup ## Fuzz, fault and soak tests
 bench: $(VENV)/.ready ## Measure, and store what was measured in benchmarks/results
 	$(BIN)/python -m benchmarks.matching
 	$(BIN)/python -m benchmarks.score
+	$(BIN)/python -m benchmarks.labelling
 	$(BIN)/python -m benchmarks.training
 	$(BIN)/python -m benchmarks.sweep --ray
 	$(BIN)/python -m benchmarks.latency

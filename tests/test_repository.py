@@ -24,6 +24,7 @@ LAYERS = [
     "training",
     "experiments",
     "report",
+    "datasets",
     "serving",
     "cli",
 ]
@@ -220,7 +221,7 @@ def test_constraints_pin_every_dependency():
         if line and not line.startswith("#")
     }
     wanted = list(project["dependencies"])
-    for extra in ("dev", "plot", "video", "hub", "train"):
+    for extra in ("dev", "plot", "video", "hub", "train", "data", "rerun"):
         wanted += project["optional-dependencies"][extra]
     for requirement in wanted:
         name = re.split(r"[\[<>=!~ ]", requirement)[0].lower().replace("_", "-")

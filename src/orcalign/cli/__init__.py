@@ -23,6 +23,7 @@ def commands(words: Sequence[str] = ()) -> dict[str, Callable[..., None]]:
         entities,
         evaluate,
         figure,
+        label,
         lists,
         predictor,
         report,
@@ -37,6 +38,7 @@ def commands(words: Sequence[str] = ()) -> dict[str, Callable[..., None]]:
     return {
         "score": score.score,
         "check": score.check,
+        "label": label.label,
         "serve": serve.serve,
         "train": train.command(words),
         "eval": evaluate.evaluate,
@@ -124,5 +126,6 @@ def _missing(error: ModuleNotFoundError) -> str:
     package = (error.name or "").split(".")[0]
     others = {"safetensors": "hub", "yaml": "train", "tensorboard": "train", "ray": "ray"}
     others |= {"websockets": "serve", "msgpack": "serve"}
+    others |= {"pyarrow": "data", "rerun": "rerun"}
     extra = {**others, **PACKAGES}.get(package) or "video"
     return f"this command needs {package}; install it with: pip install 'orcalign[{extra}]'"

@@ -26,6 +26,7 @@ def score(
     recipe: str | None = None,
     json_file: Annotated[Path | None, tyro.conf.arg(name="json")] = None,
     report: Path | None = None,
+    rrd: Path | None = None,
     distance: str = "cosine",
     context: int = 3,
     calibrated: bool = False,
@@ -54,6 +55,7 @@ def score(
             s3d with --weights, or a video model of transformers as org/name or ./folder.
         json_file: Write every per-frame number to this file.
         report: Write a page to this file (.html) that shows both videos, the reward and where it comes from.
+        rrd: Write a recording for the Rerun viewer to this file: videos, reward (of the first matcher) and progress.
         distance: cosine or euclidean.
         context: Frames in step over which distances are averaged; 1 for none.
         calibrated: Take temperature and floor from the demo itself: for demos of more than some 30 frames.
@@ -63,6 +65,8 @@ def score(
     from orcalign.checks import require
     from orcalign.files import require_writable, write_file
     from orcalign.report.clips import SHOWN
+    from orcalign.report.rrd import require_rerun
+    from orcalign.report.score_recording import write_score_recording
     from orcalign.report.scoring import ScoreSettings, as_json, score_clips, score_page
 
     if goal is not None:
@@ -83,6 +87,8 @@ def score(
     for path in (json_file, report):
         if path is not None:
             require_writable(path)
+    if rrd is not None:
+        require_rerun(rrd)
     model = encoder.make()
     first, *others = encode_all([demo, *rollouts], model, reading.options(longest=SHOWN))
     sheet = score_clips(first, others, settings)
@@ -101,6 +107,9 @@ def score(
     if report is not None:
         write_file(report, score_page(sheet, model).encode())
         console.print(f"open {report}", soft_wrap=True, highlight=False)
+    if rrd is not None:
+        write_score_recording(sheet, rrd)
+        console.print(f"recording: {rrd}", soft_wrap=True, highlight=False)
 
 
 def _score_whole(

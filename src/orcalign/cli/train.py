@@ -111,6 +111,7 @@ def train(
     device: str = "auto",
     checkpoint_minutes: float = 2.0,
     wandb: bool = False,
+    rrd: Path | None = None,
     print_config: bool = False,
 ) -> None:
     """Train a policy from one video, and show what it learned.
@@ -130,9 +131,11 @@ def train(
         device: Of the learner: auto, cpu, cuda or mps.
         checkpoint_minutes: Time between checkpoints.
         wandb: Also report to Weights & Biases.
+        rrd: At the end, also write a recording for the Rerun viewer: the episodes of the page with reward and progress.
         print_config: Print the settings that would be used, and do nothing.
     """
     from orcalign.checks import require
+    from orcalign.report.rrd import require_rerun
     from orcalign.training.imitating import find_networks
     from orcalign.training.learner import choose_device
     from orcalign.training.players import parse_workers
@@ -148,6 +151,8 @@ def train(
         print(config.to_yaml(), end="")
         return
     choose_device(device)
+    if rrd is not None:
+        require_rerun(rrd)
     if resume is not None:
         run = RunFolder(resume)
     else:
@@ -176,6 +181,11 @@ def train(
     from orcalign.report.training_run import write_report
 
     page = write_report(run.path)
+    if rrd is not None:
+        from orcalign.report.training_run.recording import write_run_recording
+
+        write_run_recording(run.path, rrd)
+        _say(f"recording: {rrd}")
     if not finished:
         _say(f"stopped and saved. {again}")
         sys.exit(130)

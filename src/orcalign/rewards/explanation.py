@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
+import numpy as np
+
 from orcalign.matching import Match, Pooled
 from orcalign.matching.match import FloatArray, IntArray
 
@@ -55,6 +57,11 @@ class Story:
     """Stalls, skips and ways back, by their first learner frame."""
     reach: FloatArray
     """[J] Cost up to which a demo frame counted as reached."""
+
+    def place(self, covered: FloatArray) -> FloatArray:
+        """[T] Where in the demo the learner is now, from 0 to 1, but no further than what has been `covered` [T] in
+        order: an empty hand at the place where the demo ends is not at the end."""
+        return np.minimum(self.position / max(1, len(self.reach) - 1), covered)
 
 
 @dataclass(frozen=True, eq=False)

@@ -15,7 +15,9 @@ from orcalign.checks import require
 from orcalign.costs.predicted.entities import COMPARED
 from orcalign.envs import find_task
 from orcalign.envs.suite import find_suite
+from orcalign.matching import MATCHERS
 from orcalign.rewards.follow.own_frames import OwnSettings
+from orcalign.rewards.settings import known_settings
 from orcalign.training.config import DemoConfig, EncoderConfig, TrainConfig
 from orcalign.training.config_mapping import from_mapping, with_settings
 from orcalign.training.follow_config import FOLLOW
@@ -298,9 +300,7 @@ def plain_config(
     suited = suite.defaults.get(preset, {})
     rewarded = {} if recipe is None else RECIPES[recipe].settings
     rewarded = {**rewarded, **suite.recipes.get(recipe or "", {}), **suite.recipes.get(f"{preset} {recipe}", {})}
-    if given.get("reward.matcher", rewarded.get("reward.matcher")) != rewarded.get("reward.matcher"):
-        # What a recipe sets is for its own matcher.
-        rewarded.pop("reward.set", None)
+    rewarded = _understood(rewarded, given)
     agent = {**suited, **rewarded, **given}.get("agent.agent", "")
     if agent:
         # A recipe's settings are for the preset's own agent; another does not have all of them.
@@ -310,6 +310,16 @@ def plain_config(
     for settings in (PRESETS[preset].settings, PRESETS[preset].agents.get(agent, {}), suited, rewarded):
         plain = with_settings(plain, settings)
     return _fitted(with_settings(plain, given), given, plain["encoder"]["encoder"])
+
+
+def _understood(rewarded: dict[str, Any], given: Plain) -> dict[str, Any]:
+    """A recipe's settings without what another matcher or reward than its own knows nothing of."""
+    both = {**rewarded, **given}
+    matcher, same = both.get("reward.matcher"), both.get("reward.reward") == rewarded.get("reward.reward")
+    if "reward.set" not in rewarded or matcher not in MATCHERS:
+        return rewarded
+    known = known_settings(matcher) if same else ()
+    return {**rewarded, "reward.set": [one for one in rewarded["reward.set"] if one.partition("=")[0] in known]}
 
 
 def _fitted(plain: dict[str, Any], given: Plain, usual: str) -> dict[str, Any]:

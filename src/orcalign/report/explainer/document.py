@@ -24,6 +24,8 @@ class PagePart:
     style: str = ""
     data: Mapping[str, Any] = field(default_factory=dict)
     """By the id under which the script finds it with `embedded(id)`; anything that JSON can hold."""
+    videos: bool = False
+    """Whether it plays video files that lie near the page."""
 
 
 def render_document(title: str, heading: str, subtitle: str, parts: Sequence[PagePart], connects: bool = False) -> str:
@@ -47,6 +49,7 @@ def render_document(title: str, heading: str, subtitle: str, parts: Sequence[Pag
         "title": safe(title),
         "heading": safe(heading),
         "subtitle": safe(subtitle),
+        "media": "; media-src 'self' file:" if any(part.videos for part in parts) else "",
         "style": "\n".join([part_text("orcalign.report.explainer", "page.css"), *(part.style for part in parts)]),
         "markup": "\n".join(part.markup for part in parts),
         "data": "\n".join(data),

@@ -45,9 +45,9 @@ def embed_frames(frames: npt.NDArray[np.uint8], budget: int = CLIP_BYTES, codec:
     for rung in LADDER:
         last = rung == LADDER[-1]
         # A few frames tell the size of all: most rungs are refused without encoding the whole clip.
-        if not last and sum(map(len, _encode(sample, rung, codec))) / len(sample) * len(distinct) > budget:
+        if not last and sum(map(len, encode_pictures(sample, rung, codec))) / len(sample) * len(distinct) > budget:
             continue
-        pictures = _encode(distinct, rung, codec)
+        pictures = encode_pictures(distinct, rung, codec)
         if last or sum(map(len, pictures)) <= budget:
             break
     height, width = _scaled(frames.shape[1:3], rung[0])
@@ -93,7 +93,8 @@ def _scaled(size: tuple[int, ...], side: int) -> tuple[int, int]:
     return height, width
 
 
-def _encode(frames: npt.NDArray[np.uint8], rung: tuple[int, int], codec: str) -> list[bytes]:
+def encode_pictures(frames: npt.NDArray[np.uint8], rung: tuple[int, int], codec: str) -> list[bytes]:
+    """Each frame [T,H,W,3] as a picture by libwebp or mjpeg, with the longest side and the quality of `rung`."""
     import av
 
     side, quality = rung
