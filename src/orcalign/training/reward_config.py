@@ -15,8 +15,8 @@ from orcalign.training.follow_config import FOLLOW
 VIDEO = "video"
 IMITATORS = {
     "gaifo": "orcalign.rewards.adversarial.settings:AdversarialSettings",
-    "text": "orcalign.rewards.text.settings:TextSettings",
     "roboclip": "orcalign.rewards.clip.settings:ClipSettings",
+    "text": "orcalign.rewards.text.settings:TextSettings",
 }
 """Rewards with settings of their own, which a run gives in `set`: module:class of these."""
 POOLS = ("auto", "max", "best")
