@@ -36,7 +36,7 @@ debian:
 	else echo "some tests need Debian packages; install them with: sudo apt-get install$$missing"; fi
 
 demo: $(VENV)/.ready debian ## From one video to a policy, ending in a page to open
-	$(BIN)/python examples/clips.py runs/demo
+	$(BIN)/orcalign demo-videos runs/demo
 	$(BIN)/orcalign score runs/demo/demo.mp4 runs/demo/good.mp4 runs/demo/stalls.mp4 runs/demo/skips.mp4 \
 		--matcher orca,temporal_ot,dtw --calibrated --json runs/demo/scores.json --report runs/demo/report.html
 	@if [ -f runs/demo/door-close/config.yaml ]; then $(BIN)/orcalign train --resume runs/demo/door-close; \
@@ -68,6 +68,7 @@ bench: $(VENV)/.ready ## Measure, and store what was measured in benchmarks/resu
 	$(BIN)/python -m benchmarks.training
 	$(BIN)/python -m benchmarks.sweep --ray
 	$(BIN)/python -m benchmarks.latency
+	$(BIN)/python -m benchmarks.serving
 	$(BIN)/python -m benchmarks.joints
 	$(BIN)/python -m benchmarks.rendering --sheet docs/images/render-comparison.png
 

@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.timing import machine, readable, store
-from examples.clips import FPS
 from examples.recorded import drawn_episodes, write_dataset
 from orcalign.datasets.labeller import Labeller, LabelOrder, frames_of, read_demo
 from orcalign.datasets.labelling import label_dataset
@@ -20,6 +19,7 @@ from orcalign.datasets.lerobot import DataSet, open_dataset
 from orcalign.encoders import Encoder, encode_stream
 from orcalign.report.clips import VideoFrames
 from orcalign.video import iter_frames
+from orcalign.video.drawn import FPS
 
 EPISODES = 8
 PRICE = 0.04

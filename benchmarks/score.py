@@ -15,11 +15,11 @@ from typing import Any
 import numpy as np
 
 from benchmarks.timing import machine, readable, store
-from examples.clips import FPS, episode
 from orcalign.encoders import make_encoder
 from orcalign.report.clips import SHOWN, encode_file
 from orcalign.report.scoring import ScoreSettings, score_clips
 from orcalign.video import VideoOptions, iter_frames, read_video, write_mp4
+from orcalign.video.drawn import FPS, episode
 
 SIZES = {"240x180": (180, 240), "640x480": (480, 640), "1280x720": (720, 1280)}
 FRAMES = 10 * FPS
@@ -84,7 +84,7 @@ def main() -> None:
         "# Score: how fast",
         "",
         f"`make bench` on {here['cpu']}, {here['cores']} cores; {encoder.name} at {encoder.size} px, {encoder.engine}.",
-        f"Two clips of {FRAMES} frames each (H.264, drawn by examples/clips.py). *Encoder alone* has the frames in",
+        f"Two clips of {FRAMES} frames each (H.264, drawn by orcalign demo-videos). *Encoder alone* has the frames in",
         "memory; *score* decodes, encodes (the two side by side) and then matches by two matchers; *command* is",
         "`orcalign score --json --report` from a cold process. Best of several runs. To reach: score at 90% of the",
         "encoder's frames per second; the command in 30 s.",

@@ -18,10 +18,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-if __package__:
-    from examples.clips import FPS, episode
-else:
-    from clips import FPS, episode
+from orcalign.video.drawn import FPS, episode
 
 CAMERA = "observation.images.front"
 # LeRobot's own are crf 30 and preset 12; with them small pictures of a drawing come out as copies of the one before.

@@ -105,6 +105,7 @@ def require_writable(path: Path) -> None:
 def atomic_folder(path: Path, replace: bool = False) -> Iterator[Path]:
     """A temporary folder beside `path` to fill; it becomes `path` only if the block ends without error.
 
+    The folders above it are made.
     With `replace`, an existing folder is exchanged in one step where the system can (Linux), so that a kill
     at any moment leaves either the old or the new one in place.
 
@@ -115,6 +116,7 @@ def atomic_folder(path: Path, replace: bool = False) -> Iterator[Path]:
     ['demo']
     """
     try:
+        path.parent.mkdir(parents=True, exist_ok=True)
         part = Path(tempfile.mkdtemp(prefix=f".{path.name[:40]}-", suffix=".part", dir=path.parent))
     except OSError as error:
         raise _unwritable(path, error) from None

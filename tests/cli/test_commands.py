@@ -1,6 +1,7 @@
 """The command line: what it says, where it writes, how it fails."""
 
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -104,3 +105,14 @@ policy.act(np.zeros(5), np.zeros(2))
 def test_warmup_compiles_everything_and_says_how_long_it_took(capsys):
     main(["warmup"])
     assert "ready after" in capsys.readouterr().out
+
+
+def test_matchers_says_which_can_be_served_live(capsys):
+    from orcalign.matching import TRACKERS
+
+    main(["matchers"])
+    said = capsys.readouterr().out
+    for name, matcher in MATCHERS.items():
+        known = "at every step" if matcher.causal else "at the end"
+        live = "yes" if name in TRACKERS else "no"
+        assert re.search(rf"^{name} +{known} +{live} ", said, re.MULTILINE), name

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from orcalign.encoders.converted import cache_dir, load_or_convert
+from orcalign.encoders.converted import cache_dir, convert, load_or_convert
 
 torch = pytest.importorskip("torch")
 pytest.importorskip("openvino")
+
+
+def model():
+    return convert(graph(), 8)
 
 
 def graph():
@@ -34,27 +38,27 @@ def run(model):
 
 
 def test_kept_and_read_again(tmp_path):
-    run(load_or_convert("ab" * 32, 8, graph, tmp_path))
-    run(load_or_convert("ab" * 32, 8, never, tmp_path))
+    run(load_or_convert("ab" * 32, model, tmp_path))
+    run(load_or_convert("ab" * 32, never, tmp_path))
     assert len(list(tmp_path.iterdir())) == 1
 
 
 @pytest.mark.parametrize("name", ["model.bin", "model.xml", "sha256.json"])
 def test_a_damaged_copy_is_made_again(tmp_path, name):
-    load_or_convert("ab" * 32, 8, graph, tmp_path)
+    load_or_convert("ab" * 32, model, tmp_path)
     (path,) = tmp_path.glob(f"*/{name}")
     data = bytearray(path.read_bytes())
     data[len(data) // 2] ^= 1
     path.write_bytes(data)
     with pytest.raises(AssertionError, match="second time"):
-        load_or_convert("ab" * 32, 8, never, tmp_path)
-    run(load_or_convert("ab" * 32, 8, graph, tmp_path))
-    run(load_or_convert("ab" * 32, 8, never, tmp_path))
+        load_or_convert("ab" * 32, never, tmp_path)
+    run(load_or_convert("ab" * 32, model, tmp_path))
+    run(load_or_convert("ab" * 32, never, tmp_path))
 
 
 def test_where_nothing_can_be_written_it_still_runs(tmp_path):
     (tmp_path / "file").write_text("in the way")
-    run(load_or_convert("ab" * 32, 8, graph, tmp_path / "file"))
+    run(load_or_convert("ab" * 32, model, tmp_path / "file"))
 
 
 def test_where_it_lives(monkeypatch, tmp_path):

@@ -41,6 +41,7 @@ def test_everything_is_there(swept):
         assert done["last"]["step"] == cell.config.steps
         assert len(done["last"]["returns"]) == 2
         assert done["seconds"] > 0
+        assert list((CellFolder(out, cell.key).run / "tensorboard").iterdir()), "its curves"
     assert recall(out, "tiny") == {"preset": "laptop", "steps": 180, "seeds": 1}
 
 

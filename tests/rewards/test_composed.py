@@ -317,4 +317,4 @@ class TestVideoStages:
         assert first.matcher_settings == ({},)
         assert first.observer is last.observer
         with_worth = last.follow(Evidence(2, {"cost_0": np.zeros((2, 6))}))
-        assert with_worth == {"progress": 1.0, "coverage": 1.0}
+        assert with_worth == {"progress": 1.0, "coverage": 1.0, "reached": 1.0}

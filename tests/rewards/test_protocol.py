@@ -93,7 +93,18 @@ def test_what_is_observed_pays_what_the_frames_earn(name):
     np.testing.assert_allclose(reward.pay([seen])[0], match.reward, rtol=0 if "orca" in name else 1e-12)
     told = reward.explain(seen)
     assert told.match.reward.tolist() == match.reward.tolist()
-    assert told.story.final_coverage == reward.follow(seen)["coverage"]
+    assert told.story.final_coverage == reward.follow(seen)["reached"]
+
+
+@pytest.mark.parametrize("name", ["orca", "orca_progress"])
+def test_who_leaves_again_covers_nothing_at_the_end(name):
+    """At the end for a step, and back at the beginning for the rest of the episode."""
+    reward = video(name, context=1, temperature=0.05)
+    ways = [np.concatenate([np.linspace(0, 1, 6), np.full(24, end)]) for end in (1, 0)]
+    stays, leaves = (reward.follow(evidence_of(reward, Rollout(30, clip(way)))) for way in ways)
+    assert stays["progress"] == leaves["progress"]
+    assert stays["reached"] == leaves["reached"] == stays["coverage"]
+    assert leaves["coverage"] < 0.5 * stays["coverage"]
 
 
 def test_an_episode_without_pictures_is_refused():

@@ -53,7 +53,7 @@ def test_live_is_bit_for_bit_what_it_is_afterwards():
     evidence = Evidence(12, reward.observe(Rollout(12, frames)))
     assert reward.pay([evidence])[0].tolist() == reward(frames).reward.tolist()
     assert reward.guide([evidence])[0][-1, 0] == pytest.approx(live.progress)
-    assert reward.explain(evidence).story.final_coverage == reward.follow(evidence)["coverage"]
+    assert reward.explain(evidence).story.final_coverage == reward.follow(evidence)["reached"]
 
 
 def test_it_learns_how_near_one_can_come():

@@ -236,8 +236,13 @@ class TestSaving:
         assert list(tmp_path.iterdir()) == []
 
     def test_no_folder_to_write_to(self, demo, tmp_path):
-        with pytest.raises(FileNotFoundError, match="folder that exists"):
-            demo.save(tmp_path / "no" / "demo")
+        (tmp_path / "file").write_text("in the way")
+        with pytest.raises(OSError, match="folder that exists"):
+            demo.save(tmp_path / "file" / "deep" / "demo")
+
+    def test_parents_are_made(self, demo, tmp_path):
+        demo.save(tmp_path / "a" / "b" / "demo")
+        assert len(Demo.load(tmp_path / "a" / "b" / "demo")) == len(demo)
 
     def test_kill_while_overwriting_leaves_a_whole_demo(self, demo, tmp_path):
         demo.save(tmp_path / "demo")

@@ -19,6 +19,7 @@ def commands(words: Sequence[str] = ()) -> dict[str, Callable[..., None]]:
     from orcalign.cli import (
         demo,
         demo_look,
+        demo_videos,
         doctor,
         entities,
         evaluate,
@@ -40,6 +41,7 @@ def commands(words: Sequence[str] = ()) -> dict[str, Callable[..., None]]:
         "check": score.check,
         "label": label.label,
         "serve": serve.serve,
+        "watch": serve.watch,
         "train": train.command(words),
         "eval": evaluate.evaluate,
         "report": report.report,
@@ -50,6 +52,7 @@ def commands(words: Sequence[str] = ()) -> dict[str, Callable[..., None]]:
         "plot": table.plot,
         "figure": figure.figure,
         "demo make": demo.make,
+        "demo-videos": demo_videos.demo_videos,
         "demo import": demo.import_,
         "demo warp": demo.warp,
         "demo info": demo.info,
@@ -77,9 +80,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
     if words[:1] == ["--version"]:
         print(f"orcalign {__version__}")
         return
-    from orcalign.cli.options import text_settings
+    from orcalign.cli.options import text_settings, with_import
 
     try:
+        words = with_import(words, commands())
         known, prog = commands(words), "orcalign"
         group = {name.split()[1]: call for name, call in known.items() if name.split()[:-1] == words[:1]}
         if group:
@@ -121,11 +125,8 @@ def _one_line(error: BaseException) -> str:
 
 
 def _missing(error: ModuleNotFoundError) -> str:
-    from orcalign.cli.doctor import PACKAGES
+    from orcalign.cli.doctor import EXTRAS
 
     package = (error.name or "").split(".")[0]
-    others = {"safetensors": "hub", "yaml": "train", "tensorboard": "train", "ray": "ray"}
-    others |= {"websockets": "serve", "msgpack": "serve"}
-    others |= {"pyarrow": "data", "rerun": "rerun"}
-    extra = {**others, **PACKAGES}.get(package) or "video"
+    extra = EXTRAS.get(package) or "all"
     return f"this command needs {package}; install it with: pip install 'orcalign[{extra}]'"

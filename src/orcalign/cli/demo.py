@@ -87,6 +87,7 @@ def import_(
     start: float = 0.0,
     end: float | None = None,
     size: int | None = None,
+    mirror: bool = False,
     task: str | None = None,
     reading: Annotated[Reading, tyro.conf.arg(name="")] = Reading(),  # noqa: B008
     overwrite: bool = False,
@@ -102,6 +103,7 @@ def import_(
         start: Seconds at which it begins.
         end: Seconds at which it ends; left out, at the end of the video.
         size: Side in pixels of the square that pictures are resized to; left out, their own size.
+        mirror: Show it from right to left.
         task: Name of the task shown.
         overwrite: Replace a demo that is already there.
     """
@@ -109,7 +111,7 @@ def import_(
     from orcalign.video.demo import check_target
 
     check_target(out, overwrite)
-    demo = Demo.from_video(video, reading.options(start=start, end=end, size=size), task=task)
+    demo = Demo.from_video(video, reading.options(start=start, end=end, size=size, mirror=mirror), task=task)
     demo.save(out, overwrite)
     show_demo(demo, out)
 

@@ -24,8 +24,8 @@ PACKAGES = {
     "scipy": "",
     "POT": "",
     "av": "video",
-    "torch": "video",
     "openvino": "video",
+    "torch": "torch",
     "transformers": "hub",
     "huggingface_hub": "hub",
     "matplotlib": "plot",
@@ -34,6 +34,13 @@ PACKAGES = {
     "mujoco": "train",
 }
 """Package to the extra that brings it."""
+EXTRAS = {
+    **PACKAGES,
+    **{"safetensors": "train", "yaml": "train", "tensorboard": "train", "packaging": "train", "OpenGL": "train"},
+    **{"ray": "ray", "tokenizers": "hub", "stable_baselines3": "sb3", "websockets": "serve", "msgpack": "serve"},
+    **{"pyarrow": "data", "rerun": "rerun"},
+}
+"""The same of all that are imported somewhere."""
 CODECS: dict[str, Any] = {"h264": "rw", "vp9": "r", "gif": "rw", "mjpeg": "rw", "png": "r"}
 MARKS = {True: "[green]ok[/]     ", False: "[red]broken[/] ", None: "[yellow]missing[/]"}
 GL_PROBE = "import mujoco; c = mujoco.GLContext(64, 64); c.make_current(); c.free(); print('works')"

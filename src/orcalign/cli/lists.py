@@ -16,12 +16,13 @@ def _table(*headings: str) -> Table:
 
 
 def matchers() -> None:
-    """List the ways of matching a learner's frames with a demo's."""
-    from orcalign.matching import MATCHERS
+    """List the ways of matching a learner's frames with a demo's, and which of them can be served live."""
+    from orcalign.matching import MATCHERS, TRACKERS
 
-    table = _table("name", "reward known", "what it does")
+    table = _table("name", "reward known", "live", "what it does")
     for matcher in MATCHERS.values():
-        table.add_row(matcher.name, "at every step" if matcher.causal else "at the end", matcher.summary)
+        known = "at every step" if matcher.causal else "at the end"
+        table.add_row(matcher.name, known, "yes" if matcher.name in TRACKERS else "no", matcher.summary)
     Console().print(table)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any, get_type_hints
 
@@ -21,6 +21,30 @@ def value_of(option: str, words: Sequence[str]) -> str | None:
         if word.startswith(f"{option}="):
             return word.partition("=")[2]
     return None
+
+
+def with_import(words: Sequence[str], commands: Collection[str]) -> list[str]:
+    """The words without --import MODULE, and the task as MODULE:TASK: it is the value of --task, or what stands behind
+    the command.
+
+    >>> with_import(["train", "--import", "my_envs", "--task", "Lift-v0"], {"train"})
+    ['train', '--task', 'my_envs:Lift-v0']
+    >>> with_import(["entities", "Lift-v0", "--import=my_envs"], {"entities"})
+    ['entities', 'my_envs:Lift-v0']
+    """
+    module, left = value_of("--import", words), list(words)
+    if module is None:
+        return left
+    at = next(k for k, word in enumerate(left) if word.partition("=")[0] == "--import")
+    del left[at : at + (1 if "=" in left[at] else 2)]
+    named = next((k for k, word in enumerate(left) if word.partition("=")[0] == "--task"), None)
+    behind = next((len(name.split()) for name in commands if left[: len(name.split())] == name.split()), len(left))
+    place = behind if named is None else named + ("=" not in left[named])
+    if place >= len(left) or (named is None and left[place][:2] == "--"):
+        raise ValueError(f"--import {module} is for a task that it registers; name the task, too.")
+    option, equals, task = left[place].rpartition("=")
+    left[place] = option + equals + (task if ":" in task else f"{module}:{task}")
+    return left
 
 
 def typed_fields(words: Sequence[str]) -> list[str]:

@@ -1,12 +1,13 @@
-"""orcalign serve: live rewards for robots."""
+"""orcalign serve and watch: live rewards for robots and for a camera of this machine."""
 
 from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import tyro
 from rich.console import Console
@@ -34,6 +35,8 @@ def serve(
     distance: str = "cosine",
     done: float = 0.5,
     connections: int = 256,
+    rerun: bool = False,
+    rrd: Path | None = None,
     encoder: Annotated[EncoderChoice, tyro.conf.arg(name="")] = EncoderChoice(),  # noqa: B008
     reading: Annotated[Reading, tyro.conf.arg(name="")] = Reading(),  # noqa: B008
 ) -> None:
@@ -55,6 +58,8 @@ def serve(
         distance: cosine or euclidean.
         done: The coverage from which a session is done.
         connections: Robots and pages at once.
+        rerun: Send the same to a Rerun viewer, which is started unless one is open.
+        rrd: Write the same to this file of Rerun's (.rrd).
     """
     from orcalign.serving import RewardServer
     from orcalign.serving.access import Access
@@ -72,7 +77,87 @@ def serve(
         distance=distance,
     )
     server = RewardServer(live, access, port, connections)
-    asyncio.run(_serve(server))
+    with viewed(server, rerun, rrd):
+        asyncio.run(_serve(server))
+
+
+def watch(
+    demos: Annotated[tuple[Path, ...], tyro.conf.Positional, tyro.conf.arg(metavar="DEMO ...")],
+    /,
+    camera: str = "0",
+    port: int = 8000,
+    matcher: str = "bottleneck",
+    calibrated: bool = True,
+    context: int = 3,
+    distance: str = "cosine",
+    done: float = 0.5,
+    rerun: bool = False,
+    rrd: Path | None = None,
+    encoder: Annotated[EncoderChoice, tyro.conf.arg(name="")] = EncoderChoice(),  # noqa: B008
+    reading: Annotated[Reading, tyro.conf.arg(name="")] = Reading(),  # noqa: B008
+) -> None:
+    """Follow a demo with a camera of this machine: a page shows camera, demo frame, reward and progress live.
+
+    A file in the place of a camera is played at its own pace, and what it reached is printed at its end.
+
+    Args:
+        demos: Videos, folders of images or saved demos: several ways to do it.
+        camera: Number of the camera, or a video.
+        port: Of the page; 0 for a free one.
+        matcher: One of `orcalign matchers` that is known at every step.
+        calibrated: Take temperature and floor from the demo itself.
+        context: Frames in step over which distances are averaged, those before; 1 for none.
+        distance: cosine or euclidean.
+        done: The coverage from which it is done.
+        rerun: Send the same to a Rerun viewer, which is started unless one is open.
+        rrd: Write the same to this file of Rerun's (.rrd).
+    """
+    from orcalign.report.clips import SHOWN
+    from orcalign.serving import RewardServer
+    from orcalign.serving.cameras import frames_of
+
+    live = live_reward(
+        demos,
+        (KEY,),
+        encoder,
+        reading,
+        done,
+        matcher=matcher,
+        calibrated=calibrated,
+        context=context,
+        distance=distance,
+    )
+    server = RewardServer(live, None, port)
+    frames = frames_of(camera, reading.options(longest=SHOWN))
+    console = Console(highlight=False, soft_wrap=True)
+
+    async def follow() -> dict[str, Any] | None:
+        async with server.running():
+            console.print(f"page: http://127.0.0.1:{server.port}/    stop: Ctrl-C")
+            return await server.follow(frames)
+
+    with viewed(server, rerun, rrd):
+        told = asyncio.run(follow())
+    if told is not None:
+        verdict = "done" if told["done"] else "not done"
+        console.print(
+            f"{told['frames']} frames: progress {told['progress']:.2f}, coverage {told['coverage']:.2f}, {verdict}; "
+            f"sum of rewards {told['total']:.4g}"
+        )
+
+
+@contextmanager
+def viewed(server: RewardServer, rerun: bool, rrd: Path | None) -> Iterator[None]:
+    """Also shown by Rerun, where that is asked for."""
+    from orcalign.serving.rerun_viewer import RerunViewer
+
+    viewers = [RerunViewer(server.live, file) for file, asked in ((None, rerun), (rrd, rrd is not None)) if asked]
+    server.board.watchers += viewers
+    try:
+        yield
+    finally:
+        for viewer in viewers:
+            viewer.close()
 
 
 def live_reward(

@@ -136,6 +136,7 @@ def train(
     """
     from orcalign.checks import require
     from orcalign.report.rrd import require_rerun
+    from orcalign.training.checkpoint import Checkpoints
     from orcalign.training.imitating import find_networks
     from orcalign.training.learner import choose_device
     from orcalign.training.players import parse_workers
@@ -177,6 +178,10 @@ def train(
         try:
             finished = training.go(stop)
         except (ValueError, OSError) as error:
+            if resume is None and not Checkpoints(run.path / "checkpoints").steps():
+                stack.close()
+                shutil.rmtree(run.path, ignore_errors=True)
+                raise
             raise type(error)(f"{str(error).rstrip('.')}. {again}") from error
     from orcalign.report.training_run import write_report
 
@@ -200,7 +205,7 @@ def outcome(last: dict[str, Any]) -> str:
     >>> outcome({"success_rate": 0.5, "episodes": 10, "return": 7.25, "normalised": None})
     'succeeds in 50% of 10 held-out episodes; return 7.2'
     >>> outcome({"success_rate": None, "progress": 0.75, "coverage": 0.5, "env_return": -3.0, "episodes": 10})
-    "follows the demo to progress 0.75, coverage 0.50; the environment reports no success, and its own return is -3"
+    'follows the demo to progress 0.75, coverage 0.50; the environment reports no success, and its own return is -3'
     """
     if last["success_rate"] is not None:
         normalised = "" if last["normalised"] is None else f", {last['normalised']:.2f} of the expert's"
@@ -222,15 +227,13 @@ def _set_up(
     run: RunFolder, workers: str, device: str, wandb: bool, checkpoint_minutes: float, stack: ExitStack
 ) -> Training:
     from orcalign.training import Training
-    from orcalign.training.checkpoint import Checkpoints
     from orcalign.training.config_mapping import to_mapping
     from orcalign.training.panel import Panel
     from orcalign.training.scalars import TensorBoardLog, WandbLog
 
-    steps = Checkpoints(run.path / "checkpoints").steps()
     watchers: list[Any] = [
         stack.enter_context(Panel(run.config.steps, f"{run.config.task}, {run.config.label}")),
-        TensorBoardLog(run.path / "tensorboard", steps[-1] if steps else None),
+        TensorBoardLog.of_run(run.path),
     ]
     stack.callback(watchers[-1].close)
     if wandb:

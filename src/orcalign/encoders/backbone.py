@@ -8,11 +8,12 @@ import queue
 import threading
 from collections.abc import Callable, Generator, Iterable, Iterator
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from orcalign.checks import require_count
+from orcalign.encoders.converted import convert
 from orcalign.encoders.engine import Engine
 from orcalign.encoders.protocol import Encoder, Features, Frames, Progress, check_frames
 from orcalign.encoders.resize import resize
@@ -49,13 +50,19 @@ class Recipe:
 
 @dataclass(frozen=True)
 class Backbone:
-    """A recipe and the function that builds its network, called only if no converted copy is at hand."""
+    """A recipe and the functions that build its network, called only if no converted copy is at hand."""
 
     recipe: Recipe
     build: Callable[[], nn.Module]
     """Returns a network from normalised [B,3,S,S] to [B,C,h,w] or [B,D]; can be pickled."""
     packaged: bool = False
-    """Whether the weights come with a package, so that `build` finds them wherever that is installed."""
+    """Whether the weights come with a package, so that they are found wherever that is installed."""
+    draw: Callable[[], Any] | None = None
+    """Returns its OpenVINO model without torch, if there is such a way; can be pickled."""
+
+    def model(self) -> Any:
+        """The network with preprocessing as an OpenVINO model: drawn if it can be, else converted from torch."""
+        return convert(self.graph(), self.recipe.size) if self.draw is None else self.draw()
 
     def graph(self) -> nn.Module:
         """The network with preprocessing, from uint8 [B,S,S,3] to float32 [B,D], ready to run."""
@@ -64,7 +71,7 @@ class Backbone:
         except ModuleNotFoundError as error:
             raise ValueError(
                 f"The encoder {self.recipe.name!r} needs the package {error.name}: "
-                "run `pip install 'orcalign[video]'`, or use --encoder pixels."
+                "run `pip install 'orcalign[torch]'`, or use --encoder efficientnet-lite0 on --engine openvino."
             ) from error
 
         recipe = self.recipe

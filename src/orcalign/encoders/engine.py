@@ -118,7 +118,7 @@ class OpenVinoEngine:
     def __getstate__(self) -> dict[str, Any]:
         files, recipe = self._files, self._backbone.recipe
         if not files and not self._backbone.packaged:
-            files = converted_files(recipe.digest(), recipe.size, self._backbone.graph)
+            files = converted_files(recipe.digest(), self._backbone.model)
         return {"_backbone": self._backbone, "_files": files, "streams": self.streams, "dim": self.dim}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -127,8 +127,7 @@ class OpenVinoEngine:
         self._lock, self._counter, self._done = threading.Lock(), threading.Lock(), 0
 
     def _start(self) -> None:
-        recipe = self._backbone.recipe
-        model = load_or_convert(recipe.digest(), recipe.size, self._backbone.graph, files=self._files)
+        model = load_or_convert(self._backbone.recipe.digest(), self._backbone.model, files=self._files)
         openvino = load_openvino()
         threads = {"INFERENCE_NUM_THREADS": self.streams, "NUM_STREAMS": self.streams}
         compiled = openvino.Core().compile_model(model, "CPU", {"INFERENCE_PRECISION_HINT": "f32", **threads})

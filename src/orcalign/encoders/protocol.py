@@ -60,8 +60,10 @@ def check_frames(frames: Frames) -> None:
     ValueError: Frames have shape (8, 8, 3), but an encoder takes [T,H,W,3]: a single picture is frames[None].
     """
     if frames.dtype != np.uint8:
+        unit = "if yours go from 0 to 1, use (frames * 255).round().astype('uint8')"
         raise ValueError(
-            f'Frames are {frames.dtype}, but an encoder takes uint8 values from 0 to 255: use frames.astype("uint8").'
+            f"Frames are {frames.dtype}, but an encoder takes uint8 values from 0 to 255: "
+            f"{unit if frames.dtype.kind == 'f' else 'scale yours first'}."
         )
     if frames.ndim != 4 or frames.shape[3] != 3 or 0 in frames.shape[1:3]:
         raise ValueError(

@@ -8,6 +8,8 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from orcalign.encoders.torch_files import Array, Refused, numbers, read_tensors
+
 if TYPE_CHECKING:
     from torch import Tensor
 
@@ -57,43 +59,45 @@ def check_sha256(path: Path, pin: str) -> str:
 
 
 def read_state(path: Path, pin: str, known: Iterable[str] = ()) -> dict[str, Tensor]:
-    """Tensors by name from ``.safetensors``, or from a torch file whose SHA-256 is pinned.
+    """`read_arrays` as tensors."""
+    import torch
 
-    A torch file is a pickle. It is read with ``weights_only=True``, and only when the user or we (``known``:
-    hashes or their beginnings) vouch for its hash.
+    return {name: torch.tensor(array) for name, array in read_arrays(path, pin, known).items()}
+
+
+def read_arrays(path: Path, pin: str, known: Iterable[str] = ()) -> dict[str, Array]:
+    """Arrays by name from ``.safetensors``, or from a torch file whose SHA-256 is pinned; without torch.
+
+    A torch file is a pickle. Nothing in it is run, and it is read only when the user or we (``known``: hashes or their
+    beginnings) vouch for its hash.
     """
     digest = check_sha256(path, pin)
     if path.suffix == ".safetensors":
-        from safetensors import SafetensorError
-        from safetensors.torch import load_file
-
-        try:
-            return load_file(path)
-        except SafetensorError as error:
-            raise WeightsUnavailable(f"{path} is not a safetensors file ({error}): get it again.") from error
+        return _read_safetensors(path)
     if not pin and not any(digest.startswith(start) for start in known):
         raise WeightsUnavailable(
             f"{path} is a pickled torch file that nobody vouches for: if you trust it, "
             f"name its hash with --weights {path}#sha256={digest}, or convert it to .safetensors."
         )
-    import pickle
-
-    import torch
-
     try:
-        loaded = torch.load(path, map_location="cpu", weights_only=True)
-    except (RuntimeError, pickle.UnpicklingError, EOFError, ValueError) as error:
+        return read_tensors(path)
+    except Refused as error:
         raise WeightsUnavailable(
-            f"{path} holds more than tensors or is damaged ({type(error).__name__}): "
-            "save its state dict as .safetensors."
+            f"{path} holds more than tensors or is damaged ({error}): save its state dict as .safetensors."
         ) from error
-    # Trainers wrap the state dict in a dict of their own; these are the usual names for it.
-    for key in ("liv", "state_dict", "model"):
-        if isinstance(loaded, Mapping) and isinstance(loaded.get(key), Mapping):
-            loaded = loaded[key]
-    if not isinstance(loaded, Mapping):
-        raise WeightsUnavailable(f"{path} holds a {type(loaded).__name__}, but a dict of tensors is needed.")
-    return dict(loaded)
+
+
+def _read_safetensors(path: Path) -> dict[str, Array]:
+    import safetensors
+
+    deserialize: Any = safetensors.deserialize
+    try:
+        return {
+            name: numbers(one["data"], one["dtype"]).reshape(one["shape"])
+            for name, one in deserialize(path.read_bytes())
+        }
+    except (safetensors.SafetensorError, KeyError) as error:
+        raise WeightsUnavailable(f"{path} is not a safetensors file ({error}): get it again.") from error
 
 
 def fill(network: Any, state: Mapping[str, Tensor], path: Path) -> None:
@@ -102,7 +106,9 @@ def fill(network: Any, state: Mapping[str, Tensor], path: Path) -> None:
         network.load_state_dict(state)
     except RuntimeError as error:
         detail = str(error).partition("\n\t")[2].partition("\n")[0][:200]
-        raise WeightsUnavailable(
-            f"{path} does not fit {type(network).__name__} ({detail.strip().rstrip('. ')}): "
-            "check that the file belongs to this encoder."
-        ) from error
+        raise misfit(path, type(network).__name__, detail.strip().rstrip(". ")) from error
+
+
+def misfit(path: Path, network: str, why: str) -> WeightsUnavailable:
+    """To be raised where the weights are those of another network."""
+    return WeightsUnavailable(f"{path} does not fit {network} ({why}): check that the file belongs to this encoder.")

@@ -26,7 +26,7 @@ METRICS = {
     "normalised": "return, as a share of the expert's",
     "return": "return: agent steps that report success",
     "success_rate": "share of episodes that end in success",
-    "coverage": "ordered coverage of the demo at the end",
+    "coverage": "ordered coverage of the demo in the last tenth of the episode",
 }
 CHECKPOINTS = {
     "last": "the last checkpoint of every run",

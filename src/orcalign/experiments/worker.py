@@ -79,6 +79,7 @@ def run_job(out: Path, order: JobOrder, stop: Callable[[], bool] = lambda: False
         if cell.done_file.is_file():
             return True
         from orcalign.training import RunFolder, Training, start_run
+        from orcalign.training.scalars import TensorBoardLog
 
         if cell.started():
             run = RunFolder(cell.run)
@@ -87,11 +88,12 @@ def run_job(out: Path, order: JobOrder, stop: Callable[[], bool] = lambda: False
             # A folder without a config was never a run: its maker was killed.
             shutil.rmtree(cell.run, ignore_errors=True)
             run = start_run(from_mapping(order.config), cell.run, f"orcalign sweep: cell {order.key}")
-        training = Training(run, order.workers, order.device, (), order.checkpoint_minutes)
-        try:
-            finished = training.go(stop)
-        finally:
-            training.close()
+        with contextlib.closing(TensorBoardLog.of_run(run.path)) as log:
+            training = Training(run, order.workers, order.device, (log,), order.checkpoint_minutes)
+            try:
+                finished = training.go(stop)
+            finally:
+                training.close()
         if finished:
             cell.write_done(summarise_run(run, order))
     return finished

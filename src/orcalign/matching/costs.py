@@ -57,13 +57,31 @@ def between_directions(u: FloatArray, v: FloatArray, v_squares: FloatArray) -> F
     [[1.0, 1.0], [0.0, 1.0]]
     """
     squares = half_squares(u)
-    out: FloatArray = squares[:, None] + v_squares - u @ v.T
+    out: FloatArray = squares[:, None] + v_squares - _products(u, v)
     nowhere, other_nowhere = squares == 0, v_squares == 0
     if nowhere.any() or other_nowhere.any():
         out[nowhere[:, None] != other_nowhere] = 1.0
     # Rounding leaves distances slightly outside; nothing else can.
     np.clip(out, 0.0, 2.0, out=out)
     return out
+
+
+def _products(u: FloatArray, v: FloatArray) -> FloatArray:
+    """u v^T [T, J]. For a single live frame BLAS wakes its threads, which on a busy machine takes 100 times as long."""
+    if len(u) > 1 or u.dtype != np.float64 or v.dtype != np.float64:
+        return u @ v.T
+    out = np.empty((1, len(v)))
+    _dot_products(u[0], v, out[0])
+    return out
+
+
+@reordering_kernel
+def _dot_products(row: Any, v: Any, out: Any) -> None:
+    for j in range(v.shape[0]):
+        total = 0.0
+        for d in range(row.size):
+            total += row[d] * v[j, d]
+        out[j] = total
 
 
 def directions(features: FloatArray, grid: float = 0.0) -> FloatArray:

@@ -133,6 +133,15 @@ class Stream(Protocol):
         """Begin a new episode, in this state [D]."""
 
 
+def at_the_end(rewards: FloatArray) -> float:
+    """Mean of [T] over the last tenth of the steps, the last one at least: who arrives and leaves again has little.
+
+    >>> at_the_end(np.array([0.0, 1.0, 1.0, 0.0])), at_the_end(np.repeat([0.0, 0.5], 10))
+    (0.0, 0.5)
+    """
+    return float(rewards[-max(1, len(rewards) // 10) :].mean())
+
+
 class Reward(ABC):
     """Pays episodes. Made from its description anywhere; only one that learns has a state."""
 
@@ -144,7 +153,15 @@ class Reward(ABC):
     turning: Turning | None = None
     """How the world is turned in which the policy sees and acts, where the reward wants it turned."""
     criterion: str = "reward"
-    """By which of the numbers of `summary` the best policy is chosen: the highest."""
+    """By which of the numbers of `summary` the best policy is chosen: the highest; or the sum of some, as in
+    "progress + coverage"."""
+    remedy: str = "take another --recipe or another demo"
+    """What to do if it tells nothing apart."""
+
+    @property
+    def ready(self) -> bool:
+        """Whether it pays yet."""
+        return True
 
     @property
     def name(self) -> str:

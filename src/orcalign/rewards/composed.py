@@ -40,7 +40,7 @@ class Composed(Reward):
         self.need = reduce(Need.__or__, (part.need for part in self.parts))
         self.guide_dim = sum(part.guide_dim for k, part in enumerate(self.parts) if self.guides(k))
         self.turning = next((part.turning for part in self.parts if part.turning is not None), None)
-        self.criterion = self.parts[0].criterion
+        self.criterion, self.remedy = self.parts[0].criterion, self.parts[0].remedy
 
     @property
     def name(self) -> str:
@@ -59,6 +59,11 @@ class Composed(Reward):
         """Of all parts."""
         found = {id(demo): demo for part in self.parts for demo in part.demos}
         return tuple(found.values())
+
+    @property
+    def ready(self) -> bool:
+        """Once all parts are."""
+        return all(part.ready for part in self.parts)
 
     @property
     def notes(self) -> tuple[str, ...]:

@@ -15,7 +15,7 @@ from orcalign.matching import Match, matcher, orca, pool
 from orcalign.matching.costs import context as in_context
 from orcalign.matching.match import FloatArray
 from orcalign.matching.pooling import pool_rewards
-from orcalign.rewards.base import Array, Evidence, Moment, Reward, Rollout, State
+from orcalign.rewards.base import Array, Evidence, Moment, Reward, Rollout, State, at_the_end
 from orcalign.rewards.demos import DemoLike, as_demos, check_costs, check_render, check_shape
 from orcalign.rewards.description import Kit, SharedModel
 from orcalign.rewards.explanation import Explanation, Story, VideoMatch
@@ -65,6 +65,10 @@ class VideoReward(Reward):
     """
 
     criterion = "coverage"
+    remedy = (
+        "let it measure its own scale (--calibrated), read places instead of pictures (--recipe follow), or take "
+        "another camera or another demo: compare.png has it beside the environment"
+    )
 
     def __init__(
         self,
@@ -265,12 +269,17 @@ class VideoReward(Reward):
         return [rewards[b, :length] for b, length in enumerate(lengths)]
 
     def follow(self, evidence: Evidence) -> dict[str, float]:
-        """ORCA's progress and coverage at the end, of the demo that is followed furthest."""
-        best = {"progress": 0.0, "coverage": 0.0}
+        """ORCA's progress, and how much of the demo is covered at the end, and was at the best moment (reached): of the
+        demo that is followed furthest."""
+        best = {"progress": 0.0, "coverage": 0.0, "reached": 0.0}
         for k, own in enumerate(self._measured.settings_of("orca")):
             match = orca(self._with_context(self._measured.scaled(k, evidence[f"cost_{k}"])), **own)
             if match.progress[-1] >= best["progress"]:
-                best = {"progress": float(match.progress[-1]), "coverage": float(match.assignment[-1, -1])}
+                best = {
+                    "progress": float(match.progress[-1]),
+                    "coverage": at_the_end(match.reward),
+                    "reached": float(match.assignment[-1, -1]),
+                }
         return best
 
     def guide(self, episodes: Sequence[Evidence]) -> list[npt.NDArray[np.float32]]:

@@ -8,7 +8,7 @@ import itertools
 import logging
 import socket
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
 from http import HTTPStatus
 from typing import Any, final
 from urllib.parse import urlsplit
@@ -22,7 +22,7 @@ from orcalign import __version__
 from orcalign.serving.access import Access
 from orcalign.serving.batches import Batches
 from orcalign.serving.board import Board
-from orcalign.serving.live import LiveReward
+from orcalign.serving.live import LiveReward, Picture
 from orcalign.serving.messages import LARGEST, MessageError, pack, unpack
 from orcalign.serving.page import live_page
 from orcalign.serving.sessions import Sessions, label
@@ -50,7 +50,7 @@ class RewardServer:
         port: 0 for a free one; `port` says which.
         most_connections: robots and pages at once.
         ping: seconds between two pings.
-        silence: seconds without a message after which a connection is closed.
+        silence: seconds without a message, or without taking a reply, after which a connection is closed.
     """
 
     def __init__(
@@ -62,6 +62,8 @@ class RewardServer:
         ping: float = 20.0,
         silence: float = SILENCE,
     ) -> None:
+        if not 0 <= port <= 65535:
+            raise ValueError(f"port is {port}; it must be from 0, any that is free, to 65535.")
         self.live, self.access, self.port = live, access or Access("127.0.0.1", None), port
         self.batches, self.board = Batches(live.judge), Board()
         self.sessions = Sessions(live.begin)
@@ -90,6 +92,16 @@ class RewardServer:
                 yield server
         finally:
             self.batches.close()
+
+    async def follow(self, pictures: Iterator[Picture], name: str = "camera") -> dict[str, Any] | None:
+        """Play pictures [H,W,3] of this machine as one episode; the last reply, with `frames` and the `total`."""
+        session, told, total, count = self.live.begin(), None, 0.0, 0
+        while (picture := await asyncio.to_thread(next, pictures, None)) is not None:
+            observation = self.live.read({self.live.keys[0]: picture, "reset": count == 0})
+            told, _ = await self.batches.ask(session, observation)
+            self.board.show(name, observation, told)
+            total, count = total + told["reward"], count + 1
+        return None if told is None else {**told, "frames": count, "total": total}
 
     async def _request(self, connection: ServerConnection, request: Request) -> Response | None:
         """Before the handshake: what is no WebSocket is answered here."""
@@ -121,7 +133,7 @@ class RewardServer:
         except ConnectionClosed:
             pass  # however it went: nobody else has to know
         except TimeoutError:
-            await _farewell(connection, f"nothing came for {self._silence:.0f} s; connect again.", 1001)
+            await _farewell(connection, f"nothing came or was taken for {self._silence:.0f} s; connect again.", 1001)
         except ValueError as error:
             await _farewell(connection, " ".join(str(error).split()), 1008)
         except Exception as error:
@@ -146,7 +158,8 @@ class RewardServer:
                 session = self.sessions.of(number, observation.session)
                 reply, spent = await self.batches.ask(session, observation)
                 timing = {"infer_ms": spent} if before is None else {"infer_ms": spent, "prev_total_ms": before}
-                await connection.send(pack({**reply, "server_timing": timing}))
+                async with asyncio.timeout(self._silence):
+                    await connection.send(pack({**reply, "server_timing": timing}))
                 self.board.show(label(number, observation.session), observation, reply)
                 before = 1000 * (time.perf_counter() - start)
                 del message, observation

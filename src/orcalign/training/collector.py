@@ -89,7 +89,7 @@ class Collector:
         pictures = need.frames > 0 or self._pixels or config.evaluation.eval_shown > 0
         self.env = make(
             config.task, collect.render if pictures else None, config.seed, pixels=self._pixels,
-            size=collect.frame_size, repeat=collect.repeat,
+            size=collect.frame_size, camera=collect.camera if pictures else None, repeat=collect.repeat,
         )  # fmt: skip
         check_learner(self.env, reward, warn_other_task=True)
         self._turning = reward.turning
@@ -116,6 +116,8 @@ class Collector:
         # Pictures are what observing costs: a reward that has none to wait for sees every episode.
         observe = order.observe or order.show or not need.frames
         draw = order.show or ((observe or stream is not None) and need.draws(order.number))
+        # A few pictures are to learn from, and nothing learns from evaluations.
+        draw &= order.show or need.of is None or order.evaluation is None
         moments = None if order.show else self._moments(order)
         rng = np.random.default_rng([self.config.seed, order.seed])
         actions: list[npt.NDArray[np.float32]] = []

@@ -59,6 +59,9 @@ class DemoConfig:
     demo_end: str = "hold"
     """What the expert does after its first success: hold what it has, so that the demo ends in success, or go on as
     the script."""
+    demo_check: bool = True
+    """Compare a demo that is given with the environment's first frames before the run, and refuse one of another
+    camera or scene."""
 
     def __post_init__(self) -> None:
         require("demo_kind", self.demo_kind, DEMO_KINDS)
@@ -123,6 +126,8 @@ class CollectConfig:
     """How MuJoCo scenes are drawn: fast, or paper."""
     frame_size: int | None = None
     """Side of the drawn frames; left out, that of the render mode."""
+    camera: str | None = None
+    """Another camera of a MuJoCo scene than the task's; our renderer then draws an environment of others, too."""
     repeat: int | None = None
     """Simulation steps for which an action is held; left out, those of the task."""
     ends: str | None = None

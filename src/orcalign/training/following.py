@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tempfile
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -78,10 +79,13 @@ def watch_expert(config: TrainConfig, eye: Eye) -> list[FloatArray]:
     by_pictures = config.follow.learner == "pictures"
     learner = ByPictures(eye.entities, eye.rest, lambda: eye) if by_pictures else ByStates(eye.entities)
     render, size = (config.collect.render, config.collect.frame_size) if by_pictures else (None, None)
+    spec = find_task(config.task)
+    if by_pictures and config.collect.camera is not None:
+        spec = replace(spec, camera=config.collect.camera)
     found = []
     for k in range(EXPERT_EPISODES):
         try:
-            played = rollout_expert(config.task, train_seed(k, LOOKING), render, size, end="hold")
+            played = rollout_expert(spec, train_seed(k, LOOKING), render, size, end="hold")
         except ValueError:  # as a suite says that there is none
             return []
         # It is not recorded before its first step, in which nothing is touched.
@@ -124,7 +128,7 @@ def _eye(config: TrainConfig, entities: Entities, told: Told | None) -> Eye:
     if follow.eye == "posed":
         made = posed_eye(
             config.task, frames=follow.posed_frames, updates=follow.posed_updates, render=collect.render,
-            size=collect.frame_size, tell=told,
+            size=collect.frame_size, camera=collect.camera, tell=told,
         )  # fmt: skip
         return Eye.load(made)
     return Eye.load(Path(follow.eye)).require(task=find_task(config.task).name, render=collect.render)
@@ -133,7 +137,7 @@ def _eye(config: TrainConfig, entities: Entities, told: Told | None) -> Eye:
 def look_around(config: TrainConfig, entities: Entities) -> Eye:
     """An eye that has seen random play and learned nothing of places yet."""
     collect = config.collect
-    env = make(config.task, collect.render, config.seed, size=collect.frame_size)
+    env = make(config.task, collect.render, config.seed, size=collect.frame_size, camera=collect.camera)
     env.action_space.seed(0)
     frames, states, rests, starts = [], [], [], []
     try:

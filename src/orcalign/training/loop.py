@@ -15,6 +15,7 @@ from orcalign.training.learner import Learner, choose_device, limit_threads
 from orcalign.training.players import make_players
 from orcalign.training.run_folder import MetricsLog, RunFolder, save_reward_state
 from orcalign.training.schedule import Schedule
+from orcalign.training.signal import AFTER, signal
 
 
 class Watcher(Protocol):
@@ -46,6 +47,9 @@ class Training:
             self.store = EpisodeStore(run.path / "episodes")
             self.checkpoints = Checkpoints(run.path / "checkpoints")
             self._best: float | None = None
+            self._judged = False
+            """Whether it has been said what the reward can tell apart; it is after so many episodes."""
+            self._judge_after = max(AFTER, self.config.reward.calibration_episodes)
             self._first_needed: dict[int, int] = {}
             self._evaluated: list[PlayedEpisode] = []
             self._waited = self._updating = 0.0
@@ -105,6 +109,7 @@ class Training:
             "reward": reward,
             "schedule": orders,
             "best": self._best,
+            "judged": self._judged,
             "metrics_bytes": self.metrics.settle(),
             "demo_hash": self.run.facts["demo_hash"],
         }
@@ -126,7 +131,11 @@ class Training:
         start = time.perf_counter()
         digest = self.store.add(episode)
         told = learner.take(episode, digest)
-        for note in told or ():
+        notes = list(told or ())
+        if not self._judged and reward.ready and order.number + 1 >= self._judge_after:
+            self._judged = True
+            notes.append(signal(reward, list(learner.kept)))
+        for note in notes:
             self._write({"kind": "note", "step": learner.steps, "text": note})
         if told is not None:
             save_reward_state(self.run.path, reward)
@@ -182,7 +191,8 @@ class Training:
         episodes, choosing = played[:reported], played[reported:]
         record = summarise(episodes, reward, self.config.task, self.run.facts.get("expert_return"), choosing)
         # By what the reward says, never by true success: a user's own task reports none.
-        chosen = [reward.summary(one.evidence)[reward.criterion] for one in choosing or episodes]
+        by = reward.criterion.split(" + ")
+        chosen = [sum(map(reward.summary(one.evidence).__getitem__, by)) for one in choosing or episodes]
         score = sum(chosen) / len(chosen)
         best = self._best is None or score > self._best
         if best:
@@ -235,5 +245,5 @@ class Training:
         self.reward.load_state((state["reward"], reward))
         self.learner.load_state(state["learner"], under("agent/", tensors), self.store)
         self.schedule.load_state(state["schedule"], orders)
-        self._best = state["best"]
+        self._best, self._judged = state["best"], state.get("judged", True)
         return int(state["metrics_bytes"])

@@ -25,6 +25,10 @@ from orcalign.video import Demo, DemoSet
 PACKAGES = ("torch", "numpy", "numba", "openvino", "gymnasium", "mujoco", "metaworld")
 
 
+COMPARISON = "compare.png"
+"""A demo that was given beside the environment, as it was seen before the run began."""
+
+
 class RunFolder:
     """The places of a run; the folder must have been made by `RunFolder.create`."""
 
@@ -73,7 +77,8 @@ class RunFolder:
                 f"{str(folder)!r} holds a run already; go on with it: orcalign train --resume {folder}, "
                 "or choose another --out."
             )
-        if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+        # A demo that was refused left its picture.
+        if folder.exists() and (not folder.is_dir() or any(one.name != COMPARISON for one in folder.iterdir())):
             raise FileExistsError(f"{str(folder)!r} exists and is not an empty folder; choose another --out.")
 
     def demos(self) -> tuple[Demo, ...]:

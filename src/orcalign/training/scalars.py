@@ -49,6 +49,14 @@ class TensorBoardLog:
             self._add(step=from_step + 1, session_log=start)
         self.flush()
 
+    @classmethod
+    def of_run(cls, folder: Path) -> TensorBoardLog:
+        """Of the run in a folder, from its last checkpoint on."""
+        from orcalign.training.checkpoint import Checkpoints
+
+        steps = Checkpoints(folder / "checkpoints").steps()
+        return cls(folder / "tensorboard", steps[-1] if steps else None)
+
     def write(self, record: Mapping[str, Any]) -> None:
         """Add the scalars of an episode or evaluation; other kinds and nested lists are left out."""
         values = [self._summary.Value(tag=tag, simple_value=value) for tag, value in scalars(record)]

@@ -25,8 +25,9 @@ from orcalign.training.imitating import keeps_states, prepare_to_imitate
 from orcalign.training.joint_predictors import find_predictor
 from orcalign.training.posed_eyes import Told
 from orcalign.training.presets import config as config_of
+from orcalign.training.rehearsal import compare
 from orcalign.training.reward_config import IMITATORS, VIDEO, plan_stages
-from orcalign.training.run_folder import RunFolder
+from orcalign.training.run_folder import COMPARISON, RunFolder
 from orcalign.training.wording import find_goals, goal_costs
 from orcalign.video import Demo
 
@@ -52,9 +53,14 @@ def start_run(
     demos, notes = find_demos(config)
     for note in notes:
         tell(note)
+    compared = compare(config, demos, Path(out))
     parts, files = reward_parts(config, demos, told)
+    beside: dict[str, Any] = {}
+    if compared is not None:
+        files, beside = {**files, COMPARISON: compared.picture}, {"compared": compared.said}
+        tell(f"the demo beside the environment ({Path(out) / COMPARISON}): {compared.said}")
     return RunFolder.create(
-        out, config, demos, describe_reward(config, parts), files,
+        out, config, demos, describe_reward(config, parts), files, **beside,
         command=command, task=config.task, demo_hash=demo_hash(demos),
         expert_return=known_expert_return(config.task, tell),
     )  # fmt: skip
@@ -109,7 +115,7 @@ def default_folder(config: TrainConfig) -> Path:
     """Where a run goes, if nothing else is said.
 
     >>> default_folder(config_of("door-close")).as_posix()
-    'runs/door-close-orca_progress-seed0'
+    'runs/door-close-follow_posed-seed0'
     """
     name = f"{config.task}-{config.label}-seed{config.seed}"
     return Path("runs") / name.replace(":", "-").replace("/", "-")
@@ -137,6 +143,7 @@ def find_demos(config: TrainConfig) -> tuple[tuple[Demo, ...], tuple[str, ...]]:
         misaligned=demo.demo_kind == "misaligned",
         render=collect.render,
         size=collect.frame_size,
+        camera=collect.camera,
         variant=own if demo.demo_variant is None else demo.demo_variant,
         order=demo.demo_order,
         end=demo.demo_end,
@@ -217,7 +224,7 @@ def describe_reward(config: TrainConfig, parts: list[dict[str, Any]]) -> dict[st
 def scenes(config: TrainConfig) -> bytes:
     """First frames of some episodes, and the same after a step, as an npz file: an object is looked for in them."""
     collect = config.collect
-    env = make(config.task, collect.render, config.seed, size=collect.frame_size)
+    env = make(config.task, collect.render, config.seed, size=collect.frame_size, camera=collect.camera)
     env.action_space.seed(0)
     firsts, nexts = [], []
     for k in range(LOOKED_AT):

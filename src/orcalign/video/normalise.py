@@ -144,9 +144,13 @@ class Correction:
     @property
     def words(self) -> tuple[str, ...]:
         """What was found of camera and light."""
+        return self.told(self._reference.shape[1])
+
+    def told(self, width: int) -> tuple[str, ...]:
+        """The same, in pixels of a picture of this width."""
         if not self.found.trusted:
             return ("another camera or another scene: not corrected",)
-        words, width = [], self._reference.shape[1]
+        words = []
         shift, zoom, turn = self.camera.shift(width), self.camera.zoom, self.camera.turn
         if round(shift) >= 1:
             words.append(f"camera moved by {shift:.0f} px: corrected")

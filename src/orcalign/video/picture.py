@@ -128,6 +128,8 @@ def fit(rgb: NDArray[np.uint8], options: VideoOptions) -> NDArray[np.uint8]:
         side = min(height, width)
         top, left = (height - side) // 2, (width - side) // 2
         rgb = rgb[top : top + side, left : left + side]
+    if options.mirror:
+        rgb = rgb[:, ::-1]
     rgb = np.ascontiguousarray(rgb)
     goal = options.fitted(*rgb.shape[:2])
     if goal == rgb.shape[:2]:

@@ -34,6 +34,8 @@ class VideoOptions:
     """Shrink the picture until its longer side has at most this many pixels; its shape is kept."""
     centre_crop: bool = False
     """Cut the largest centred square out of the picture before resizing."""
+    mirror: bool = False
+    """Show it from right to left."""
     max_frames: int = 3000
     """Most frames that may be kept; more is an error, before decoding where the file tells its length."""
     max_bytes: int = 4 * 2**30

@@ -30,7 +30,7 @@ def test_the_last_step_pays_for_all(matcher, terminates, counted, reward_of, sti
         assert steps[-1][4]["episode_rewards"].tolist() == expected.reward.tolist()
         assert all("episode_rewards" not in step[4] for step in steps[:-1])
         evidence = Evidence(7, reward.observe(Rollout(7, counted(7))))
-        followed = {name: steps[-1][4][name] for name in ("progress", "coverage")}
+        followed = {name: steps[-1][4][name] for name in ("progress", "coverage", "reached")}
         assert followed == reward.follow(evidence)
         assert all("progress" not in step[4] for step in steps[:-1])
 

@@ -141,6 +141,14 @@ def _far(frame: Frames, middle: Frames) -> npt.NDArray[np.bool_]:
     return np.asarray(np.abs(frame.astype(np.int16) - middle).max(-1) > CHANGED)
 
 
+def elsewhere(starts: Frames) -> npt.NDArray[np.bool_]:
+    """[H,W] What differs from reset to reset, by frames right after them [R,H,W,3]."""
+    middle = np.median(starts, axis=0).astype(np.uint8)
+    differs = sum((_far(frame, middle) for frame in starts), np.zeros(middle.shape[:2], np.int64))
+    # Twice, so that one flaw of a decoder does not count.
+    return np.asarray(differs >= 2)
+
+
 def _crop(changed: npt.NDArray[np.bool_]) -> tuple[int, int, int, int]:
     """The square about all that changes, or everything."""
     H, W = changed.shape
@@ -161,8 +169,7 @@ def _crop(changed: npt.NDArray[np.bool_]) -> tuple[int, int, int, int]:
 
 def _closer(crop: tuple[int, int, int, int], starts: Frames) -> tuple[int, int, int, int]:
     """The square about what differs from reset to reset, with room about it; `crop` where that is no smaller."""
-    middle = np.median(starts, axis=0).astype(np.uint8)
-    differs = sum((_far(frame, middle) for frame in starts), np.zeros(middle.shape[:2], np.int64)) >= 2
+    differs = elsewhere(starts)
     if not differs.any():
         return crop
     ends = [np.flatnonzero(differs.any(axis)) for axis in (1, 0)]
@@ -171,7 +178,7 @@ def _closer(crop: tuple[int, int, int, int], starts: Frames) -> tuple[int, int, 
         return crop
     corner = [
         min(max(0, (int(end[0] + end[-1]) - side) // 2), length - side)
-        for end, length in zip(ends, middle.shape[:2], strict=True)
+        for end, length in zip(ends, starts.shape[1:3], strict=True)
     ]
     return corner[0], corner[0] + side, corner[1], corner[1] + side
 

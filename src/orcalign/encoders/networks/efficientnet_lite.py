@@ -4,38 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import NamedTuple
 
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-NORM_EPSILON = 1e-3  # TensorFlow's value, with which the weights were trained; torch's own default is 1e-5
-CHANNELS = 1280
-
-
-class Stage(NamedTuple):
-    """A run of equal blocks; only the first one strides and changes the width."""
-
-    repeats: int
-    kernel: int
-    stride: int
-    expansion: int
-    width: int
-
-
-STAGES = (
-    Stage(repeats=1, kernel=3, stride=1, expansion=1, width=16),
-    Stage(repeats=2, kernel=3, stride=2, expansion=6, width=24),
-    Stage(repeats=2, kernel=5, stride=2, expansion=6, width=40),
-    Stage(repeats=3, kernel=3, stride=2, expansion=6, width=80),
-    Stage(repeats=3, kernel=5, stride=1, expansion=6, width=112),
-    Stage(repeats=4, kernel=5, stride=2, expansion=6, width=192),
-    Stage(repeats=1, kernel=3, stride=1, expansion=6, width=320),
-)
-
-UNTIL = {"end": 7, "middle": 5, "fine": 3}
-"""Stages of the trunk, of its part up to the last with a place for every 16 pixels, and up to that for every 8."""
+from orcalign.encoders.lite import CHANNELS, NORM_EPSILON, STAGES, UNTIL, Stage, padding
 
 
 class ConvUnit(nn.Module):
@@ -54,12 +28,11 @@ class ConvUnit(nn.Module):
     ) -> None:
         super().__init__()
         self.out_size = math.ceil(size / stride)
-        total = max((self.out_size - 1) * stride + kernel - size, 0)
         # TensorFlow puts the odd pixel at the bottom right, torch's own padding cannot.
-        self.before, self.after = total // 2, total - total // 2
+        self.before, self.after = padding(size, kernel, stride)
         self.uneven = self.before != self.after
-        padding, groups = 0 if self.uneven else self.before, inputs if depthwise else 1
-        self.conv = nn.Conv2d(inputs, outputs, kernel, stride, padding, groups=groups, bias=False)
+        even, groups = 0 if self.uneven else self.before, inputs if depthwise else 1
+        self.conv = nn.Conv2d(inputs, outputs, kernel, stride, even, groups=groups, bias=False)
         self.norm = nn.BatchNorm2d(outputs, eps=NORM_EPSILON)
         self.linear = linear
 

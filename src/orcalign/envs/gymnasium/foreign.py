@@ -1,4 +1,5 @@
-"""An environment that others wrote, as ours are: success under the one name, pictures whoever drew last."""
+"""An environment that others wrote, as ours are: success under the one name, pictures whoever drew last, observations
+that are what they are said to be."""
 
 from __future__ import annotations
 
@@ -8,13 +9,15 @@ from typing import Any, final
 
 import gymnasium
 
-from orcalign.envs.suite import Env, Step
+from orcalign.envs.gymnasium.observed import check_observation
+from orcalign.envs.suite import Env, Reset, Step
 
 
 @final
 class Foreign(gymnasium.Wrapper[Any, Any, Any, Any]):
-    """Passes everything on, but for two things.
+    """Passes everything on, but for three things.
 
+    - An observation that is not finite, or not of the shape that the observation space says, is a ValueError.
     - `info["is_success"]`, as goal environments report it, is in `info["success"]` as well.
     - Gymnasium's MuJoCo environments draw into whichever OpenGL context is current; once another environment or our
       own renderer has drawn, their pictures are black. Here their own context is made current first.
@@ -29,10 +32,20 @@ class Foreign(gymnasium.Wrapper[Any, Any, Any, Any]):
         super().__init__(env)
         self._mujoco: Any = getattr(env.unwrapped, "mujoco_renderer", None)
         self._finalizer: weakref.finalize[..., Any] | None = None
+        self._steps = 0
+
+    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> Reset:
+        """A new episode."""
+        observation, info = self.env.reset(seed=seed, options=options)
+        self._steps = 0
+        check_observation(self.env.observation_space, observation, 0)
+        return observation, info
 
     def step(self, action: Any) -> Step:
         """One step, and whether it succeeded."""
         observation, reward, terminated, truncated, info = self.env.step(action)
+        self._steps += 1
+        check_observation(self.env.observation_space, observation, self._steps)
         if "is_success" in info:
             info = {"success": bool(info["is_success"]), **info}
         return observation, reward, terminated, truncated, info

@@ -24,12 +24,15 @@ def how_to_import(name: str) -> str:
     """What to write for an id that a package would register; nothing if it looks like none of them.
 
     >>> how_to_import("FetchPush-v4")
-    " Importing gymnasium_robotics would register it: write 'gymnasium_robotics:FetchPush-v4' (pip install ...)."
+    " Importing gymnasium_robotics would register it: write 'gymnasium_robotics:FetchPush-v4' (pip install ..."
     >>> how_to_import("door-clos")
     ''
     """
     for module, beginnings in PLUGINS.items():
         if name.startswith(beginnings):
             package = module.replace("_", "-")
-            return f" Importing {module} would register it: write '{module}:{name}' (pip install {package})."
+            return (
+                f" Importing {module} would register it: write '{module}:{name}' (pip install {package}), "
+                f"or add --import {module}."
+            )
     return ""

@@ -73,6 +73,7 @@ class Frames(gymnasium.Wrapper[Any, Any, Any, Any]):
         self.frames_drawn = 0
         self._renderer, self._size = renderer, size
         self._frame: npt.NDArray[np.uint8] | None = None
+        self._drawn: tuple[int, ...] | None = None
 
     @property
     def render_mode(self) -> str:  # type: ignore[override]
@@ -97,11 +98,21 @@ class Frames(gymnasium.Wrapper[Any, Any, Any, Any]):
             drawn: Any = self.env.render() if self._renderer is None else self._renderer.render()
         except gymnasium.error.DependencyNotInstalled as error:
             raise ValueError(f"the environment cannot draw: {str(error).rstrip('.')}.") from None
+        if drawn is None:
+            raise ValueError(
+                "the environment drew nothing: its render() returned None; it must return a picture, uint8 [H,W,3]."
+            )
         frame: npt.NDArray[np.uint8] = np.ascontiguousarray(drawn)  # MuJoCo's are upside down, and turned by strides
         if frame.dtype != np.uint8 or frame.ndim != 3 or frame.shape[2] != 3:
             raise ValueError(
                 f"the environment drew {frame.dtype} of shape {list(frame.shape)}; a picture must be uint8 [H,W,3]."
             )
+        if self._drawn is not None and frame.shape != self._drawn:
+            raise ValueError(
+                f"the environment drew {_pixels(frame.shape)}, and {_pixels(self._drawn)} before; all its pictures "
+                "must have one size."
+            )
+        self._drawn = frame.shape
         if self._size is not None and self._renderer is None:
             frame = resize(frame[None], self._size)[0]
         self._frame = frame
@@ -113,6 +124,10 @@ class Frames(gymnasium.Wrapper[Any, Any, Any, Any]):
         if self._renderer is not None:
             self._renderer.close()
         self.env.close()
+
+
+def _pixels(shape: tuple[int, ...]) -> str:
+    return f"{shape[1]}x{shape[0]} pixels"
 
 
 @final

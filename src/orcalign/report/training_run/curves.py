@@ -108,12 +108,13 @@ def _following(run: RunRecords) -> dict[str, Any]:
     training = smooth(numbers(run.episodes, "progress"), _width(len(steps)))
     chart = chart_of(
         "How far the video is followed",
-        "progress averages over its frames, coverage asks for all in order",
+        "progress averages over its frames, coverage asks for all in order, and to be there at the end",
         series_of("each coverage", "dots", "stall", _each(run.evaluations, "coverage")),
         series_of("each progress", "dots", "accent", _each(run.evaluations, "progress")),
         series_of("progress in training (mean)", "thin", "accent", _thinned(steps, training)),
         series_of("an expert's progress", "thin", "stall", _thinned(*_steps_of(run.episodes, "expert_progress"))),
         series_of("coverage", "dashed", "stall", _points(run.evaluations, "coverage")),
+        series_of("coverage at the best moment", "thin", "stall", _points(run.evaluations, "reached")),
         series_of("progress", "line", "accent", _points(run.evaluations, "progress")),
     )
     highest = max((value for one in chart["series"] for _, value in one["points"]), default=0.0)

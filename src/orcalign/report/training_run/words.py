@@ -7,6 +7,7 @@ from typing import Any
 
 from orcalign.matching import MATCHERS
 from orcalign.report.explainer.document import safe
+from orcalign.report.training_run.doubts import doubts
 from orcalign.report.training_run.reading import PARTS, Record, RunRecords, kept_best, number, section, spent
 from orcalign.training.episode import unreported
 from orcalign.training.follow_config import FOLLOW
@@ -100,6 +101,7 @@ def evaluation_table(run: RunRecords) -> str:
         "Reward": lambda r: _figure(r.get("reward")),
         "Progress": lambda r: _figure(r.get("progress")),
         "Coverage": lambda r: _figure(r.get("coverage")),
+        "At its best moment": lambda r: _figure(r.get("reached")),
         "Similarity": lambda r: _figure(r.get("similarity")),
         "Nearness": lambda r: _figure(r.get("nearness")),
         "Kept as best": lambda r: "yes" if r.get("best") else "",
@@ -155,6 +157,7 @@ def details(run: RunRecords, demos: Sequence[Demo], problems: Sequence[str]) -> 
         "folder": run.folder.resolve().name,
         "seed": run.config.get("seed"),
         "demo": "; ".join(demo.source for demo in demos),
+        "demo and environment": info.get("compared"),
         "demo hash": info.get("demo_hash"),
         "expert's return": info.get("expert_return"),
         "machine": info.get("machine"),
@@ -215,7 +218,7 @@ def _end(run: RunRecords) -> str:
     if unreported(last):
         followed = [f"{name} {_figure(last.get(name))}" for name in ("progress", "coverage") if name in last]
         told = f" it followed the video to {' and '.join(followed)};" if followed else ""
-        return f"{text}{told} the environment's own return was {_figure(last.get('env_return'))}."
+        return f"{text}{told} the environment's own return was {_figure(last.get('env_return'))}.{doubts(run)}"
     if rate is not None:
         text += f" {round(rate * played)} of {int(played)}" if played else f" {rate:.0%} of the"
         text += " episodes ended in success"
@@ -224,7 +227,7 @@ def _end(run: RunRecords) -> str:
         text += f" the task was solved in {mean:.3g} steps of an episode on average"
     if share is not None:
         text += f", which is {share:.2f} times what the expert of the task manages"
-    return text + "."
+    return f"{text}.{doubts(run)}"
 
 
 def _tiles(run: RunRecords) -> list[tuple[str, str, str]]:

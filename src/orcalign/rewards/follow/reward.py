@@ -12,7 +12,7 @@ from orcalign.costs.predicted import DescribedDemo, Entities
 from orcalign.costs.predicted.turning import Turning
 from orcalign.matching import orca
 from orcalign.matching.match import FloatArray
-from orcalign.rewards.base import Array, Evidence, Moment, Reward, Rollout, State
+from orcalign.rewards.base import Array, Evidence, Moment, Reward, Rollout, State, at_the_end
 from orcalign.rewards.explanation import Explanation, VideoMatch
 from orcalign.rewards.follow.experts import read_experts
 from orcalign.rewards.follow.guiding import Guiding
@@ -62,7 +62,11 @@ class FollowReward(Reward):
     [0.0, 11.0, 1.0]
     """
 
-    criterion = "reward"
+    criterion = "progress + coverage"
+    remedy = (
+        "let the eye learn longer or from more frames (--eye-begin, --eye-frames; --posed-frames of a posed one), draw "
+        "larger pictures (--frame-size), or take another camera or another demo"
+    )
 
     def __init__(
         self,
@@ -107,6 +111,11 @@ class FollowReward(Reward):
         return self._guiding
 
     @property
+    def ready(self) -> bool:
+        """Once the demo is described."""
+        return self.guiding is not None
+
+    @property
     def notes(self) -> tuple[str, ...]:
         """How the world is turned, and how well the demo is known."""
         turned = () if self.turning is None else (TURNED,)
@@ -114,7 +123,9 @@ class FollowReward(Reward):
 
     def observe(self, rollout: Rollout) -> dict[str, Array]:
         """What tells where things are; for an eye that learns, what it sees in some frames as well."""
-        return {**self.learner.observe(rollout), **({} if self.own is None else self.own.observe(rollout))}
+        # One that is only judged has no pictures: an eye that learns looks at what is learned from.
+        learns = self.own is not None and rollout.frames is not None
+        return {**self.learner.observe(rollout), **(self.own.observe(rollout) if self.own and learns else {})}
 
     def pay(self, episodes: Sequence[Evidence]) -> list[FloatArray]:
         """[T] of each episode; nothing as long as the demo is not described."""
@@ -124,11 +135,15 @@ class FollowReward(Reward):
         return [guiding.match(self.learner.values(one))[1].reward for one in episodes]
 
     def follow(self, evidence: Evidence) -> dict[str, float]:
-        """Progress, and coverage of the last frame, at the end."""
+        """Progress, how much of the demo is covered at the end, and was at the best moment (reached)."""
         if self.guiding is None:
-            return {"progress": 0.0, "coverage": 0.0}
+            return {"progress": 0.0, "coverage": 0.0, "reached": 0.0}
         _, match = self.guiding.match(self.learner.values(evidence))
-        return {"progress": float(match.progress[-1]), "coverage": float(match.assignment[-1, -1])}
+        return {
+            "progress": float(match.progress[-1]),
+            "coverage": at_the_end(match.orca_reward),
+            "reached": float(match.assignment[-1, -1]),
+        }
 
     def numbers(self) -> dict[str, float]:
         """Floor, the eye's error, how much of the demo is believed, and the progress of the best of the learner's own

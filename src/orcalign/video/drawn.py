@@ -1,18 +1,15 @@
-"""Draw four short videos of one task, to try orcalign without a camera.
-
-    python examples/clips.py FOLDER
+"""Four short videos of one task, drawn: to try orcalign without a camera.
 
 A gripper picks up a box, carries it over a wall and puts it into a tray. `demo.mp4` hurries through the second
 half; `good.mp4` does the same at an even pace, with the box and the tray a little elsewhere; `stalls.mp4` waits over
 the wall; `skips.mp4` goes to the tray without the box.
 """
 
-import sys
 from pathlib import Path
 
 import numpy as np
 
-from orcalign.video import write_mp4
+from orcalign.video.write import write_mp4
 
 HEIGHT, WIDTH, FPS = 180, 240, 30
 GROUND = 150
@@ -71,9 +68,8 @@ def episode(start: float, tray: float, phases: list[tuple[float, float, int]], h
     return np.stack(frames)
 
 
-def main() -> None:
-    """Write the four videos."""
-    folder = Path(sys.argv[1] if len(sys.argv) > 1 else "runs/clips")
+def draw_clips(folder: Path) -> list[Path]:
+    """Write the four videos into a folder, and say which."""
     folder.mkdir(parents=True, exist_ok=True)
     whole = [(0.0, 5.0, 90)]
     clips = {
@@ -84,8 +80,4 @@ def main() -> None:
     }
     for name, frames in clips.items():
         write_mp4(folder / f"{name}.mp4", frames, FPS)
-        print(folder / f"{name}.mp4", len(frames), "frames")
-
-
-if __name__ == "__main__":
-    main()
+    return [folder / f"{name}.mp4" for name in clips]
