@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 from experiments.tiny_studies import plan_tiny, tiny_study
 
-from orcalign.costs.objects.view import SCALE
 from orcalign.encoders.packages import Package
 from orcalign.encoders.registry import find_entry
 from orcalign.envs import HELD_OUT_TASKS, PAPER_TASKS
@@ -31,7 +30,7 @@ ROOT = Path(__file__).parents[2]
 def test_every_study_can_be_planned(name, preset):
     plan = plan_study(find_study(name), preset)
     laptop = {
-        "quick": 40_000, "encoder-ranking": 20_000, "follow": 30_000, "follow-parts": 20_000, "follow-pictures": 30_000,
+        "quick": 15_000, "encoder-ranking": 20_000, "follow": 30_000, "follow-parts": 20_000, "follow-pictures": 30_000,
         "humanoid": 100_000, "additional-baselines": 20_000,
     }.get(name, 50_000)  # fmt: skip
     steps = {"laptop": laptop, "paper": 2_000_000 if name == "humanoid" else 1_000_000}[preset]
@@ -58,7 +57,7 @@ def test_the_page_on_studies_lists_all():
 
 def test_the_main_study_is_the_papers_grid():
     plan = plan_study(find_study("misaligned"), "paper")
-    assert len(plan.cells) == 10 * 8 * 3
+    assert len(plan.cells) == 10 * 9 * 3
     paper = paper_table("misaligned")
     assert set(paper.values) == {cell.config.task for cell in plan.cells}
     assert set(paper.average) <= {cell.values["recipe"] for cell in plan.cells}
@@ -81,7 +80,7 @@ def test_encoders_are_compared_on_the_same_frames_and_need_no_hub(name):
 def test_the_quick_study_begins_with_our_own_recipe():
     plan = plan_study(find_study("quick"))
     assert len(plan.cells) == 12
-    assert [cell.values["recipe"] for cell in plan.cells[:4]] == ["orca_progress"] * 3 + ["orca"]
+    assert [cell.values["recipe"] for cell in plan.cells[:4]] == ["follow_posed"] * 3 + ["orca"]
     assert {cell.config.demo.demo_kind for cell in plan.cells} == {"misaligned"}
     # At the same budget its runs are those of the main study.
     main = {cell.key for cell in plan_study(find_study("misaligned"), "paper").cells}
@@ -100,7 +99,7 @@ def test_every_recipe_makes_a_config(name):
 
 def test_a_study_has_the_config_of_a_run_by_itself():
     for cell in plan_study(find_study("quick")).cells:
-        one = config(cell.config.task, "laptop", cell.values["recipe"])
+        one = config(cell.config.task, "laptop", cell.values["recipe"], {"steps": 15_000})
         assert cell.config == one
         assert cell_key(replace(one, recipe="another name")) == cell.key
 
@@ -108,15 +107,10 @@ def test_a_study_has_the_config_of_a_run_by_itself():
 def test_no_two_variants_of_the_ablation_are_the_same_run():
     study = find_study("progress-ablation")
     plan = plan_study(study, seeds=1, only={"task": ["button-press"]})
-    assert len(plan.jobs) == len(plan.cells) == len(study.variants) == 17
+    assert len(plan.jobs) == len(plan.cells) == len(study.variants) == 14
     whole, *changed = plan.cells
     assert whole.config == config("button-press", recipe="orca_progress", settings={"steps": 50_000})
     by_name = {cell.values["variant"]: cell.config for cell in changed}
-    # Whole pictures need no larger frames.
-    assert (by_name["whole pictures"].encoder.look, by_name["whole pictures"].collect.frame_size) == (
-        "whole",
-        128,
-    )
     assert by_name["without progress"].reward.extra_settings() == {"last": 1, "weight": 0}
     assert by_name["a floor in the last frame as well"].reward.extra_settings() == {"last": None}
 
@@ -256,7 +250,7 @@ def test_a_users_demo_counts_by_its_content(tmp_path):
 
 def test_ten_thousand_cells_are_planned_in_seconds():
     start = time.process_time()
-    plan = plan_study(find_study("misaligned"), seeds=126)
+    plan = plan_study(find_study("misaligned"), seeds=112)
     seconds = time.process_time() - start
     assert len(plan.cells) == 10_080
     assert seconds < 5, seconds
@@ -362,18 +356,8 @@ def test_the_ablation_of_nav2d_has_the_variants_of_the_shipped_one():
         find_study(str(ROOT / "examples" / "nav2d-ablation.yaml")),
         find_study("progress-ablation"),
     )
-    # No object to look at in nav2d.
-    looking = {"without where things go", "without what changed", "whole pictures", "half the temperature"}
-    assert study.variants == {name: one for name, one in shipped.variants.items() if name not in looking}
+    assert study.variants == {name: one for name, one in shipped.variants.items() if name != "half the temperature"}
     assert len(plan_study(study).cells) == 4 * len(study.variants)
-
-
-def test_the_stricter_example_asks_for_five_sixteenths_of_the_reach():
-    cells = plan_study(find_study(str(ROOT / "examples" / "stricter.yaml"))).cells
-    assert len(cells) == 8
-    for cell in cells:
-        assert cell.config.reward.calibrated
-        assert SCALE * cell.config.reward.temperature.start == pytest.approx(5 / 16, abs=1e-4)
 
 
 def test_the_held_out_example_is_of_tasks_without_a_misaligned_demo_of_their_own():
@@ -385,7 +369,7 @@ def test_the_held_out_example_is_of_tasks_without_a_misaligned_demo_of_their_own
         (task, "fast-high") for task in HELD_OUT_TASKS
     }
     # All else is as for the paper's own.
-    own = {cell.values["recipe"]: cell.config for cell in plan_study(find_study("quick"), steps=20_000).cells}
+    own = {cell.values["recipe"]: cell.config for cell in plan_study(find_study("misaligned"), steps=20_000).cells}
     for cell in cells:
         one = own[cell.values["recipe"]]
         assert (cell.config.reward, cell.config.agent, cell.config.collect) == (
@@ -399,13 +383,10 @@ def test_the_held_out_example_is_of_tasks_without_a_misaligned_demo_of_their_own
         plan_study(unsaid)
 
 
-def test_recipes_that_look_at_the_object_draw_larger_frames_where_a_size_is_named():
-    looking, whole = (
-        config("window-open", recipe="orca_progress", settings=one) for one in ({}, {"encoder.look": "whole"})
-    )
-    assert (looking.encoder.look, looking.collect.frame_size) == ("object", 192)
-    assert (whole.encoder.look, whole.collect.frame_size) == ("whole", 128)
-    assert config("window-open", "laptop", "orca_progress", {"collect.frame_size": 64}).collect.frame_size == 64
+def test_recipes_with_an_eye_draw_larger_frames_where_a_size_is_named():
+    followed, pictures = (config("window-open", recipe=recipe) for recipe in ("follow_posed", "orca_progress"))
+    assert (followed.collect.frame_size, pictures.collect.frame_size) == (224, 128)
+    assert config("window-open", "laptop", "follow_posed", {"collect.frame_size": 64}).collect.frame_size == 64
     for one in (config("window-open", "paper", "orca_progress"), config("nav2d", "laptop", "orca_progress")):
         assert one.collect.frame_size is None
 

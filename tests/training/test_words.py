@@ -79,7 +79,7 @@ def test_a_run_for_one_sentence(start, weights, tmp_path):
         (("a", "b"), {"reward.reward": "gaifo"}, "knows nothing of sentences"),
         (("a", "b"), {"reward.reward": "text"}, "2 goals were given, and the recipe liv looks at one"),
         (("a", "b"), {"reward.context": 3, "reward.guide": False}, "context is 3, and goals are not frames in step"),
-        (("a", "b"), {"encoder.look": "object"}, "goals are compared with whole pictures"),
+        (("a", "b"), {"reward.progress_in": "path"}, "goals are compared with whole pictures"),
         (("a", "b"), {"encoder.encoder": "resnet18"}, "reads no sentences. Those that do: siglip-base"),
         (("a", "b"), {"encoder.encoder": "clip-resnett"}, "did you mean 'clip-resnet'"),
     ],

@@ -1,4 +1,4 @@
-"""An episode and a demo → costs [T, J]: plain frame distances, or object-centric ones (`orcalign.costs.objects`)."""
+"""An episode and a demo → costs [T, J]: plain frame distances, or of what is read (`orcalign.costs.predicted`)."""
 
 from orcalign.costs.frames import CostModel, FrameCosts, FrameModel
 

@@ -175,7 +175,7 @@ def differences(plan: Plan) -> dict[str, str]:
     >>> from orcalign.experiments import Study, plan_study
     >>> study = Study("mine", "", {"recipe": ("ot", "dtw", "orca_progress"), "task": ("door-close",)})
     >>> differences(plan_study(study))["orca_progress"]
-    'learning_rate 0.0003, gamma 0.95, action_penalty 0.01, look object, frame_size 192'
+    'learning_rate 0.0003, gamma 0.95, action_penalty 0.01'
     >>> differences(plan_study(study, only={"recipe": ("ot", "dtw")}))
     {}
     """

@@ -7,8 +7,6 @@ import json
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from orcalign.checks import near_miss
 from orcalign.costs import CostModel, FrameModel
 from orcalign.costs.goals import GoalModel, GoalScale
@@ -21,7 +19,6 @@ from orcalign.video import Demo
 
 FORMAT = 1
 FILE = "reward.json"
-SCENES = "scenes.npz"
 PREDICTOR = "predictor.safetensors"
 PREDICTED = {"joints": "the places of all joints", "arms": "the angles of the arms"}
 REWARDS = {
@@ -39,11 +36,6 @@ REWARDS = {
 """Kind to module:class; a class of somebody's own is named in the same way."""
 GOALS = "goals"
 """What is looked at where a demo is a list of sentences."""
-FOUND = "an object was found in the first frames: the end of the video is compared around it"
-NOT_FOUND = (
-    "whole pictures are compared: no object was found in the first frames, or the demo is not one video of the size of "
-    "the drawn frames"
-)
 
 
 def reward_class(kind: str) -> Any:
@@ -154,17 +146,6 @@ class SharedModel:
             self.note = f"{PREDICTED[look]} are compared, as a predictor reads them in the pictures"
             return JointModel(predictor, kit.demos, look)
         encoder = make_encoder(costs.pop("encoder"), **costs)
-        if look != "whole":
-            from orcalign.costs.objects import ObjectModel
-
-            with np.load(kit.folder / SCENES, allow_pickle=False) as scenes:
-                firsts, nexts = list(scenes["firsts"]), list(scenes["nexts"])
-            found = ObjectModel.learn(
-                encoder, kit.demos, firsts, nexts, distance, follow=look == "object", changes=look != "square"
-            )
-            self.note = NOT_FOUND if found is None else FOUND
-            if found is not None:
-                return found
         return FrameModel(encoder, kit.demos, distance)
 
 

@@ -22,7 +22,7 @@ from orcalign.training.reward_config import VIDEO, RewardConfig
 from orcalign.training.wording import check_goals
 
 DEMO_KINDS = ("misaligned", "aligned", *CATEGORIES, "mixed")
-LOOKS = ("whole", "square", "change", "object", *COMPARED)
+LOOKS = ("whole", *COMPARED)
 POLICY_INPUTS = ("states", "pixels")
 NOISES = ("white", "pink")
 UPDATES = ("episode", "step")
@@ -86,11 +86,8 @@ class EncoderConfig:
     weights: str | None = None
     """File, folder or hub name of its weights, where it needs one."""
     look: str = "whole"
-    """What is compared: whole pictures; or (square), the nearer to the demo's end, the more a square of 3/8 of the
-    picture that moves with the object; or (change), that and which of the object's pixels have changed; or (object),
-    all that and where it has gone, if it is taken away; or what a predictor reads in the pictures, places of all joints
-    (joints) or the angles of the arms (arms), of the humanoid. Where no object is found in the first frames, with
-    several demos, and with videos of another size than the drawn frames, it is whole pictures."""
+    """What is compared: whole pictures, or what a predictor reads in them, places of all joints (joints) or the angles
+    of the arms (arms), of the humanoid."""
     predictor: str = "posed"
     """Of joints or arms: one that learns from rollouts of the task's scene (posed; made once and kept), or a file of
     `orcalign predictor train`."""

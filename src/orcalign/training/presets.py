@@ -12,7 +12,6 @@ from typing import Any
 
 from orcalign.agents import AGENTS, find_settings
 from orcalign.checks import require
-from orcalign.costs.predicted.entities import COMPARED
 from orcalign.envs import find_task
 from orcalign.envs.suite import find_suite
 from orcalign.matching import MATCHERS
@@ -23,11 +22,9 @@ from orcalign.training.config_mapping import from_mapping, with_settings
 from orcalign.training.follow_config import FOLLOW
 
 Plain = Mapping[str, Any]
-OBJECT_FRAMES = 192
-"""Least side of the drawn frames where a part of them is looked at, if the preset names a side: a part of such a
-picture still has enough to see."""
 EYE_FRAMES = 224
-"""The same where an eye reads them, which looks at the part that changes, or a model that knows words."""
+"""Least side of the drawn frames where an eye reads them, if the preset names a side: it looks at the part that
+changes; or a model that knows words."""
 ALIGNED_WINDOW = "window=10"
 """The paper's for TemporalOT and aligned demos; otherwise it is a tenth of the demo, the matcher's own default."""
 
@@ -197,7 +194,7 @@ RECIPES: dict[str, Recipe] = {
     ),
     "orca_progress": Recipe(
         "ORCA progress",
-        "pays progress along the demo in order, and for staying in its last frame, around the object",
+        "pays progress along the demo in order, and for staying in its last frame",
         {
             "reward.matcher": "orca_progress",
             "reward.calibrated": True,
@@ -211,7 +208,6 @@ RECIPES: dict[str, Recipe] = {
             "agent.gamma": 0.95,
             "agent.learning_rate": 3e-4,
             "agent.action_penalty": 0.01,
-            "encoder.look": "object",
         },
     ),
     "orca": Recipe(
@@ -325,12 +321,10 @@ def _understood(rewarded: dict[str, Any], given: Plain) -> dict[str, Any]:
 def _fitted(plain: dict[str, Any], given: Plain, usual: str) -> dict[str, Any]:
     """Settings that follow from others, unless they are given; `usual` is the encoder of the preset."""
     reward, demo, collect = (plain.get(name, {}) for name in ("reward", "demo", "collect"))
-    look, side = plain["encoder"].get("look", EncoderConfig.look), collect.get("frame_size")
-    around = look not in (EncoderConfig.look, *COMPARED)
+    side = collect.get("frame_size")
     reads = reward.get("reward") in (FOLLOW, "text") or demo.get("goal")
-    least = OBJECT_FRAMES if around else EYE_FRAMES if reads else 0
-    if least and side is not None and "collect.frame_size" not in given:
-        plain = with_settings(plain, {"collect.frame_size": max(side, least)})
+    if reads and side is not None and "collect.frame_size" not in given:
+        plain = with_settings(plain, {"collect.frame_size": max(side, EYE_FRAMES)})
     if "evaluation.eval_episodes" in given and "evaluation.eval_last" not in given:
         plain = with_settings(plain, {"evaluation.eval_last": None})
     named = plain["encoder"].get("encoder", EncoderConfig.encoder)

@@ -16,7 +16,7 @@ from orcalign import __version__
 from orcalign.files import read_arrays, save_arrays, write_file
 from orcalign.rewards import Reward, load_reward
 from orcalign.rewards.demos import as_demos
-from orcalign.rewards.description import FILE, SCENES, save_description
+from orcalign.rewards.description import FILE, save_description
 from orcalign.rewards.follow.experts import EXPERTS
 from orcalign.rewards.follow.own_frames import EYE
 from orcalign.training.config import TrainConfig
@@ -130,7 +130,7 @@ class MetricsLog:
         self._file.close()
 
 
-REWARD_FILES = ("demo", FILE, SCENES, EYE, EXPERTS)
+REWARD_FILES = ("demo", FILE, EYE, EXPERTS)
 """What of a run's folder its reward is made from."""
 STATE = "reward-state.safetensors"
 

@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import hashlib
-import io
 import os
 import tempfile
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from orcalign.costs.predicted.entities import COMPARED
-from orcalign.envs import find_suite, find_task, make, make_demos, train_seed
+from orcalign.envs import find_suite, find_task, make_demos
 from orcalign.rewards.demos import as_demos
-from orcalign.rewards.description import PREDICTOR, SCENES
+from orcalign.rewards.description import PREDICTOR
 from orcalign.training.config import TrainConfig
 from orcalign.training.config_mapping import from_mapping, to_mapping, with_settings
 from orcalign.training.episode import known_expert_return
@@ -30,11 +27,6 @@ from orcalign.training.reward_config import IMITATORS, VIDEO, plan_stages
 from orcalign.training.run_folder import COMPARISON, RunFolder
 from orcalign.training.wording import find_goals, goal_costs
 from orcalign.video import Demo
-
-LOOKED_AT = 10
-"""First frames in which the object is looked for."""
-LOOKING = 2**61
-"""Instead of a run's seed, so that these episodes are none that a run is trained with."""
 
 
 def start_run(
@@ -192,8 +184,6 @@ def reward_parts(
         )  # fmt: skip
         files[PREDICTOR] = as_file(predictor.save)
         costs = {"look": encoder.look, "distance": reward.distance, "predictor": predictor.fingerprint}
-    elif encoder.look != "whole" and len(demos) == 1:
-        files[SCENES] = scenes(config)
     if reward.confidence and encoder.look not in COMPARED:
         raise ValueError(
             f"confidence is that of a joint predictor, and look is {encoder.look!r}; leave it out, or look at joints."
@@ -219,23 +209,6 @@ def describe_reward(config: TrainConfig, parts: list[dict[str, Any]]) -> dict[st
         "scale": config.reward.scale.factor,
         "parts": parts,
     }
-
-
-def scenes(config: TrainConfig) -> bytes:
-    """First frames of some episodes, and the same after a step, as an npz file: an object is looked for in them."""
-    collect = config.collect
-    env = make(config.task, collect.render, config.seed, size=collect.frame_size, camera=collect.camera)
-    env.action_space.seed(0)
-    firsts, nexts = [], []
-    for k in range(LOOKED_AT):
-        env.reset(seed=train_seed(k, LOOKING))
-        firsts.append(np.array(env.render()))
-        env.step(env.action_space.sample())
-        nexts.append(np.array(env.render()))
-    env.close()
-    buffer = io.BytesIO()
-    np.savez_compressed(buffer, firsts=np.stack(firsts), nexts=np.stack(nexts))
-    return buffer.getvalue()
 
 
 def as_file(save: Callable[[Path], None]) -> bytes:

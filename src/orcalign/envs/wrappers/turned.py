@@ -25,8 +25,8 @@ class Turned(gymnasium.Wrapper[Any, Any, Any, Any]):
     >>> env = Turned(make("push", render=None), Turning(entities_of("push")))
     >>> seen, info = env.reset(seed=1)
     >>> object, goal = seen[4:6], seen[36:38]
-    >>> (goal - object).round(6)[1] == 0, goal[0] > object[0], bool((info["state"][4:6] != object).any())
-    (True, True, True)
+    >>> float((goal - object).round(6)[1]), bool(goal[0] > object[0]), bool((info["state"][4:6] != object).any())
+    (0.0, True, True)
     """
 
     def __init__(self, env: Env, turning: Turning) -> None:
