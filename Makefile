@@ -38,7 +38,7 @@ debian:
 demo: $(VENV)/.ready debian ## From one video to a policy, ending in a page to open
 	$(BIN)/orcalign demo-videos runs/demo
 	$(BIN)/orcalign score runs/demo/demo.mp4 runs/demo/good.mp4 runs/demo/stalls.mp4 runs/demo/skips.mp4 \
-		--matcher orca,temporal_ot,dtw --calibrated --json runs/demo/scores.json --report runs/demo/report.html
+		--json runs/demo/scores.json --report runs/demo/report.html --overlay runs/demo/best.mp4
 	@for what in "door-close 6000" "push 10000"; do set -- $$what; \
 		if [ -f runs/demo/$$1/config.yaml ]; then $(BIN)/orcalign train --resume runs/demo/$$1; \
 		else $(BIN)/orcalign train --task $$1 --steps $$2 --eval-every 5000 --out runs/demo/$$1; fi || exit 1; done
@@ -65,12 +65,14 @@ test-slow: setup ## Fuzz, fault and soak tests
 bench: $(VENV)/.ready ## Measure, and store what was measured in benchmarks/results
 	$(BIN)/python -m benchmarks.matching
 	$(BIN)/python -m benchmarks.score
+	$(BIN)/python -m benchmarks.score_quality
 	$(BIN)/python -m benchmarks.labelling
 	$(BIN)/python -m benchmarks.training
 	$(BIN)/python -m benchmarks.sweep --ray
 	$(BIN)/python -m benchmarks.latency
 	$(BIN)/python -m benchmarks.serving
 	$(BIN)/python -m benchmarks.joints
+	$(BIN)/python -m benchmarks.vector
 	$(BIN)/python -m benchmarks.rendering --sheet docs/images/render-comparison.png
 
 reproduce-quick: $(VENV)/.ready ## Three tasks and four recipes of Table 1, ending in a page to open; goes on where it was stopped

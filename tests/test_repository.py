@@ -22,6 +22,7 @@ LAYERS = [
     "envs",
     "agents",
     "training",
+    "libraries",
     "experiments",
     "report",
     "datasets",
@@ -287,10 +288,13 @@ PUBLIC = """
 import numpy as np
 import orcalign
 from orcalign import Demo, EpisodeReward, StepReward, VideoReward, read_video
+from stable_baselines3.common.vec_env import DummyVecEnv
 frames = read_video("demo.mp4").frames
 reward = VideoReward(Demo(frames), encoder="pixels")
 env = StepReward(orcalign.make("door-close", render="fast"), reward)
 other = EpisodeReward(env, reward)
+several: int = orcalign.VideoVecReward(DummyVecEnv([lambda: env]), reward).num_envs
+said: int = len(orcalign.goals(["reach the handle", "pull it open"]))
 sheet = orcalign.score("demo.mp4", ["attempt.mp4"], matcher="orca")
 total: float = sheet.temperature
 config = orcalign.config("door-close", preset="laptop", recipe="orca")

@@ -2,6 +2,7 @@ from . import matching as matching
 from .envs.making import make as make
 from .envs.wrappers import EpisodeReward as EpisodeReward
 from .envs.wrappers import StepReward as StepReward
+from .libraries.vec_reward import VideoVecReward as VideoVecReward
 from .matching import dtw as dtw
 from .matching import orca as orca
 from .matching import orca_log as orca_log

@@ -15,36 +15,52 @@ def run(*words):
     main([str(word) for word in words])
 
 
-def test_ranks_the_attempts_and_writes_every_number(videos, tmp_path, capsys):
+def test_a_ranking_for_people_and_every_number_in_json(videos, tmp_path, capsys):
     out = tmp_path / "deep" / "scores.json"
-    attempts = [videos / f"{name}.mp4" for name in ("good", "stalls", "back")]
-    run(
-        "score",
-        videos / "demo.mp4",
-        *attempts,
-        "--matcher",
-        "orca,temporal_ot",
-        "--calibrated",
-        "--json",
-        out,
-    )
+    attempts = [videos / f"{name}.mp4" for name in ("stalls", "good", "back")]
+    run("score", videos / "demo.mp4", *attempts, "--matcher", "bottleneck,temporal_ot", "--json", out)
     text = capsys.readouterr().out
-    for heading in ("total", "coverage", "quarters", "stall", "good.mp4", "temporal_ot"):
-        assert heading in text
+    for said in ("score", "verdict", "1 │ good.mp4", "✓ followed", "✗ ", "temporal_ot"):
+        assert said in text
+    assert "coverage" not in text
     data = json.loads(out.read_text())
-    rows = {(row["path"].split("/")[-1], row["method"]): row for row in data["rollouts"]}
+    assert data["rollouts"][0]["path"].endswith("good.mp4")
+    rows = {(row["path"].split("/")[-1], row["matcher"]): row for row in data["rollouts"]}
     assert len(rows) == 6
-    good, stalls, back = (rows[f"{name}.mp4", "orca"] for name in ("good", "stalls", "back"))
-    assert good["total"] > 5 * max(stalls["total"], back["total"])
-    assert good["final_coverage"] > 0.5
-    assert all(frame is not None for frame in good["quarters"])
-    assert good["quarters"] == sorted(good["quarters"])
+    good, stalls, back = (rows[f"{name}.mp4", "bottleneck"] for name in ("good", "stalls", "back"))
+    assert good["done"] is True
+    assert good["verdict"] == "followed"
+    assert "followed" not in (stalls["verdict"], back["verdict"])
+    # Sixteen frames for the whole way: the disc jumps by a place of the map from one to the next.
+    assert "more frames a second" in " ".join(text.split())
+    assert good["score"] > 0.9 > 0.6 > max(stalls["score"], back["score"])
+    assert not stalls["done"]
+    assert not back["done"]
+    assert None not in good["quarters"]
     assert stalls["quarters"][3] is None
     assert stalls["longest_stall"] >= 10
+    assert rows["good.mp4", "temporal_ot"]["score"] == good["score"]
     for row in rows.values():
         for name in ("reward", "progress", "position", "nearest_demo_frame", "nearest_cost"):
             assert len(row[name]) == row["frames"] == 32
         assert row["total"] == pytest.approx(sum(row["reward"]))
+    assert data["settings"]["encoder"] == "efficientnet-lite0-fine"
+    assert data["settings"]["paper"] is False
+
+
+def test_the_papers_settings_are_one_word(videos, tmp_path, capsys):
+    out = tmp_path / "scores.json"
+    attempts = [videos / f"{name}.mp4" for name in ("good", "stalls", "back")]
+    run("score", videos / "demo.mp4", *attempts, "--paper", "--calibrated", "--json", out)
+    text = capsys.readouterr().out
+    for heading in ("total", "coverage", "quarters", "stall", "good.mp4", "orca"):
+        assert heading in text
+    data = json.loads(out.read_text())
+    good, stalls, back = data["rollouts"]
+    assert good["total"] > 5 * max(stalls["total"], back["total"])
+    assert good["final_coverage"] > 0.5
+    assert good["score"] is None is good["done"]
+    assert good["matcher"] == "orca"
     assert data["settings"]["encoder"] == "efficientnet-lite0"
     assert data["settings"]["calibrated"] is True
 
@@ -65,7 +81,7 @@ def test_numbers_are_those_of_the_library(videos, tmp_path, words, settings, mat
 
     out = tmp_path / "s.json"
     files = videos / "demo.mp4", videos / "good.mp4"
-    run("score", *files, "--json", out, "--encoder", "pixels", "--matcher", matcher, *words)
+    run("score", *files, "--json", out, "--paper", "--encoder", "pixels", "--matcher", matcher, *words)
     row = json.loads(out.read_text())["rollouts"][0]
     if matcher == "dtw":  # it knows no occupancy
         settings = {key: value for key, value in settings.items() if key in ("context", "distance")}
@@ -88,7 +104,7 @@ def test_every_matcher_has_its_row(videos, tmp_path):
         "--encoder",
         "pixels",
     )
-    assert [row["method"] for row in json.loads(out.read_text())["rollouts"]] == list(MATCHERS)
+    assert [row["matcher"] for row in json.loads(out.read_text())["rollouts"]] == list(MATCHERS)
 
 
 def test_the_report_is_one_page_that_needs_nothing_else(videos, tmp_path, capsys):
@@ -172,10 +188,11 @@ def test_bad_input_gives_one_line(videos, tmp_path, capsys):
     assert "--crop" in bad(capsys, "score", demo, wide, *pixels)
     assert "at least one video" in bad(capsys, "score", demo, *pixels)
     assert "no matcher is called 'magic'" in bad(capsys, "score", demo, good, "--matcher", "magic", *pixels)
-    assert "temperature is -1.0" in bad(capsys, "score", demo, good, "--temperature", "-1", *pixels)
+    assert "temperature is -1.0" in bad(capsys, "score", demo, good, "--paper", "--temperature", "-1", *pixels)
+    assert "add paper" in bad(capsys, "score", demo, good, "--calibrated", *pixels)
     assert "did you mean 'pixels'" in bad(capsys, "score", demo, good, "--encoder", "pixel")
     assert "max_frames=4" in bad(capsys, "score", demo, good, "--max-frames", "4", *pixels)
-    assert "context is 0" in bad(capsys, "score", demo, good, "--context", "0", *pixels)
+    assert "context is 0" in bad(capsys, "score", demo, good, "--paper", "--context", "0", *pixels)
     assert not out.exists()
 
 
@@ -204,7 +221,7 @@ def test_a_tiny_coverage_is_explained(videos, tmp_path, capsys):
     frames = np.random.default_rng(0).integers(0, 256, (60, 32, 32, 3), np.uint8)
     np.savez(tmp_path / "noise.npz", frames=frames)
     np.savez(tmp_path / "other.npz", frames=frames[::-1])
-    run("score", tmp_path / "noise.npz", tmp_path / "other.npz", "--encoder", "pixels")
+    run("score", tmp_path / "noise.npz", tmp_path / "other.npz", "--paper", "--encoder", "pixels")
     assert "--calibrated" in capsys.readouterr().out
 
 
@@ -231,8 +248,9 @@ def test_check_refuses_what_it_cannot_do(videos, tmp_path, capsys):
 def test_a_demo_in_which_nothing_moves_is_refused_with_the_linters_words(videos, tmp_path, capsys, command, grey):
     still = tmp_path / "still.mp4"
     write_mp4(still, np.full((12, 64, 64, 3), grey, np.uint8), 10)
+    paper = ("--calibrated",) if command == "check" else ()
     with pytest.raises(SystemExit):
-        run(command, still, videos / "good.mp4", "--calibrated", "--encoder", "pixels", "--crop")
+        run(command, still, videos / "good.mp4", *paper, "--encoder", "pixels", "--crop")
     told = capsys.readouterr().err
     assert "still.mp4) has none: error static (frames 0-11): Nothing moves in the whole demo." in told
     assert "Traceback" not in told

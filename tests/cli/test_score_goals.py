@@ -60,6 +60,8 @@ def test_several_are_a_demo(videos, tmp_path, model, capsys):
         (("--goal", *SAID, "--start", "door"), "--start belongs to one goal, and 2 were given"),
         (("--goal", SAID[0], "--beside", "x.mp4"), "--beside calibrates several goals"),
         (("--goal", SAID[0], "--recipe", "roboclip"), "--recipe and --goal were both given"),
+        (("--goal", *SAID, "--temperature", "0"), "--temperature and --goal were both given"),
+        (("--goal", SAID[0], "--paper"), "--paper and --goal were both given"),
         (("--start", "door"), "add --goal"),
         (("--goal", *SAID, "--matcher", "orka"), "did you mean 'orca'"),
     ],

@@ -99,7 +99,7 @@ def test_scores_without_torch(tmp_path):
     videos = [tmp_path / f"{name}.mp4" for name in ("demo", "good", "skips")]
     done = without_torch(
         "from orcalign.cli import main\nmain(['score', *sys.argv[1:]])",
-        *videos, "--calibrated", "--report", tmp_path / "page.html",
+        *videos, "--report", tmp_path / "page.html",
         cache=tmp_path / "cache",
     )  # fmt: skip
     assert done.returncode == 0, done.stderr

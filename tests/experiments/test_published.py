@@ -5,11 +5,12 @@ from pathlib import Path
 
 import pytest
 
+from orcalign.experiments.results import Result
 from orcalign.experiments.results_file import load_results
 from orcalign.experiments.statistics import mean_and_error
+from orcalign.experiments.tables import paper_table
 
 ROOT = Path(__file__).parents[2]
-FILES = ("quick-0.1", "misaligned-0.1", "misaligned-seed-1-0.1", "held-out-0.1", "progress-ablation-followed-0.1")
 
 
 def rows_of(page, first):
@@ -25,34 +26,24 @@ def rows_of(page, first):
     return rows
 
 
-@pytest.fixture(scope="module")
-def seeds():
-    """Task → its returns by seed of `orca_progress` as it is: the last policy's, as a share of the expert's."""
-    found: dict[str, dict[str, tuple[float, int]]] = {}
-    for name in FILES:
-        for cell in load_results(ROOT / "results" / f"{name}.json").cells:
-            values, result = cell.values, cell.result
-            if (
-                result is not None
-                and values["recipe"] == "orca_progress"
-                and values.get("variant", "") in ("", "as it is")
-            ):
-                found.setdefault(values["task"], {})[values["seed"]] = (result.score("normalised"), cell.steps)
-    return found
-
-
 @pytest.mark.parametrize("page", ["README.md", "docs/results.md"])
-def test_what_is_reached_is_what_the_files_say(page, seeds):
+def test_what_is_reached_is_what_the_file_says(page):
+    done: dict[str, list[tuple[int, Result]]] = {}
+    for cell in load_results(ROOT / "results" / "follow-0.2.json").cells:
+        if cell.result is not None and cell.values["recipe"] == "follow_posed":
+            done.setdefault(cell.values["task"], []).append((cell.steps, cell.result))
     rows = rows_of(ROOT / page, "task")
     rows.pop("", None)
-    assert len(rows) >= 10
-    for task, (steps, count, mean, spread, *_) in rows.items():
-        returns, budgets = zip(*seeds[task].values(), strict=True)
-        value, error = mean_and_error(returns)
-        assert (steps, count) == (f"{budgets[0]:,}", str(len(returns))), task
-        assert set(budgets) == {budgets[0]}
-        assert mean == (f"{value:.2f}" if error is None else f"{value:.2f} ({error:.2f})"), task
-        assert spread == ("" if error is None else f"{min(returns):.2f} to {max(returns):.2f}"), task
+    assert set(rows) == set(done)
+    paper = paper_table("misaligned").values
+    for task, (steps, count, told, success, published) in rows.items():
+        budgets, results = zip(*done[task], strict=True)
+        assert {steps} == {f"{one:,}" for one in budgets}, task
+        assert count == str(len(results)), task
+        value, error = mean_and_error([one.score("normalised") for one in results])
+        assert told == (f"{value:.2f}" if error is None else f"{value:.2f} ({error:.2f})"), task
+        assert success == f"{sum(one.score('success_rate') for one in results) / len(results):.0%}", task
+        assert published == f"{max(paper[task][name][0] for name in ('orca', 'orca_np')):.2f}", task
 
 
 def test_the_small_encoder_and_the_large_one_are_as_their_file_says():

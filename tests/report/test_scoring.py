@@ -46,15 +46,20 @@ def test_attempts_are_scored_in_one_call(tmp_path, monkeypatch):
     for name, film in zip(("demo", "other"), films, strict=True):
         write_mp4(tmp_path / f"{name}.mp4", film, 25)
     monkeypatch.chdir(tmp_path)
-    sheet = orcalign.score("demo.mp4", ["demo.mp4", "other.mp4"], ("orca", "dtw"), context=1, encoder="pixels")
+    paper = {"paper": True, "context": 1}
+    sheet = orcalign.score("demo.mp4", ["demo.mp4", "other.mp4"], ("orca", "dtw"), encoder="pixels", **paper)
     options = VideoOptions(longest=SHOWN)
     clips = [encode_file(Path(f"{name}.mp4"), make_encoder("pixels"), options) for name in ("demo", "other")]
-    expected = score_clips(clips[0], clips, ScoreSettings(("orca", "dtw"), context=1))
+    expected = score_clips(clips[0], clips, ScoreSettings(("orca", "dtw"), **paper))
     for found, one in zip(sheet.attempts, expected.attempts, strict=True):
         for name in ("orca", "dtw"):
             np.testing.assert_array_equal(found.matches[name].reward, one.matches[name].reward)
-    (alone,) = orcalign.score("demo.mp4", tmp_path / "other.mp4", context=1, encoder=make_encoder("pixels")).attempts
-    assert list(alone.matches) == ["orca"]
+    (alone,) = orcalign.score("demo.mp4", tmp_path / "other.mp4", encoder=make_encoder("pixels")).attempts
+    assert list(alone.matches) == ["bottleneck"]
+    assert alone.verdict is not None
+    (same,) = orcalign.score("demo.mp4", "demo.mp4", encoder=make_encoder("pixels")).attempts
+    assert same.verdict is not None
+    assert (same.verdict.score, same.verdict.text, same.story.spans) == (1.0, "followed", ())
     with pytest.raises(ValueError, match="no attempt was given"):
         orcalign.score("demo.mp4", [])
     with pytest.raises(ValueError, match="did you mean 'orca'"):

@@ -208,7 +208,7 @@ def test_nothing_is_wider_than_the_screen(chromium: Any, pages: dict[str, Path],
 
 def test_a_wide_table_is_not_cut_off_on_a_laptop(chromium: Any, tmp_path: Path) -> None:
     """Seven recipes with the paper's values: two such tables do not fit side by side."""
-    stored = load_results(Path(__file__).parents[2] / "results" / "misaligned-0.1.json")
+    stored = load_results(Path(__file__).parents[2] / "results" / "follow-0.2.json")
     wide = read_results(plan_study(find_study("misaligned")), tmp_path / "nowhere")
     cells = [replace(cell, state="done", result=replace(stored.done[0], values=cell.values)) for cell in wide.cells]
     wide = replace(wide, cells=tuple(cells))

@@ -72,3 +72,16 @@ def test_standing_is_told_from_falling_and_needs_no_picture():
     assert "confidence" in REWARDS
     with pytest.raises(ValueError, match="height is -1"):
         StabilityReward(height=-1)
+
+
+def test_stability_step_by_step_is_that_of_the_episode():
+    reward, rng = StabilityReward(height=1), np.random.default_rng(0)
+    states, actions = rng.uniform(0, 2, (5, 3)).astype("f4"), rng.uniform(-1, 1, (4, 2)).astype("f4")
+    whole = reward.pay([Evidence(4, reward.observe(Rollout(4, states=states, actions=actions)))])[0]
+    stream = reward.stream()
+    stream.reset(states[0])
+    assert [
+        stream.push(None, state, action) for state, action in zip(states[1:], actions, strict=True)
+    ] == whole.tolist()
+    with pytest.raises(ValueError, match="without its state or its action"):
+        stream.push(None, states[0])

@@ -82,6 +82,18 @@ def test_a_run_is_paid_from_pictures_for_every_part_and_goes_by_its_evidence(pre
     assert episodes[0]["reward"] == pytest.approx(reward.pay([kept.evidence])[0].sum())
 
 
+def test_the_reference_follows_by_true_angles_and_is_paid_for_standing(tmp_path, monkeypatch):
+    monkeypatch.setenv("ORCALIGN_CACHE", str(tmp_path))
+    settings = {"steps": 60, "follow.posed_frames": 100, "follow.posed_updates": 3, "collect.frame_size": SIZE}
+    settings |= {"agent.hidden": 16, "agent.batch": 8, "collect.random_steps": 60, "evaluation.eval_episodes": 1}
+    settings |= {"evaluation.eval_choosing": 0, "evaluation.eval_every": 60, "evaluation.eval_last": 1}
+    run = train(TASK, tmp_path / "run", recipe="follow_posed", settings=settings, workers=0)
+    description = json.loads((run.path / "reward.json").read_text())["reward"]["parts"][0]
+    assert [part["kind"] for part in description["parts"]] == ["follow", "stability"]
+    assert description["parts"][0]["entities"]["hand"] == [16, 17, 18, 19, 20, 21]
+    assert description["parts"][0]["learner"] == "states"
+
+
 def test_evaluation_goes_on_after_a_fall_and_counts_steps_of_the_simulation(predictor, tmp_path):
     settings = small(predictor)
     run = start_run(settings, tmp_path / "run")

@@ -23,6 +23,4 @@ def demo_videos(folder: Annotated[Path, tyro.conf.Positional, tyro.conf.arg(meta
 
     demo, *attempts = (shlex.quote(str(path)) for path in draw_clips(folder))
     print(f"{1 + len(attempts)} videos in {folder}. Score them, and see why:")
-    print(
-        f"  orcalign score {demo} {' '.join(attempts)} --calibrated --report {shlex.quote(str(folder / 'page.html'))}"
-    )
+    print(f"  orcalign score {demo} {' '.join(attempts)} --report {shlex.quote(str(folder / 'page.html'))}")

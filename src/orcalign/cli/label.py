@@ -11,7 +11,7 @@ import tyro
 from rich.console import Console
 from rich.table import Table
 
-from orcalign.cli.reading import EncoderChoice
+from orcalign.cli.reading import USUAL, EncoderChoice
 
 if TYPE_CHECKING:
     from orcalign.datasets.labelling import Labelled
@@ -66,7 +66,7 @@ def label(
 
     require_count(explain, "explain", at_least=0)
     settings = LabelSettings(
-        matcher or MATCHERS[0], context=context, encoder=encoder.encoder, size=encoder.size,
+        matcher or MATCHERS[0], context=context, encoder=encoder.encoder or USUAL, size=encoder.size,
         weights=encoder.weights, engine=encoder.engine, crop=crop,
     )  # fmt: skip
     if rrd is not None:

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from pathlib import Path
 
 from rich.console import Console
 from rich.table import Table
 
+from orcalign.cli.ranking import paper_table
 from orcalign.cli.reading import EncoderChoice, Reading, encode_all
-from orcalign.cli.score_table import score_table
+
+USUAL = "liv"
+"""The encoder, if none was named."""
 
 
 def score_goals(
@@ -18,7 +20,7 @@ def score_goals(
     goal: tuple[str, ...],
     start: str,
     beside: tuple[Path, ...],
-    matcher: str,
+    matcher: str | None,
     choice: EncoderChoice,
     reading: Reading,
     json_file: Path | None,
@@ -29,7 +31,8 @@ def score_goals(
     from orcalign.files import require_writable, write_file
     from orcalign.report.clips import SHOWN
     from orcalign.report.goal_scores import goal_clip, score_text, text_json, text_page
-    from orcalign.report.scoring import ScoreSettings, as_json, score_clips, score_page
+    from orcalign.report.score_sheet import as_json, score_page
+    from orcalign.report.scoring import ScoreSettings, score_clips
     from orcalign.video import goals
 
     if not goal:
@@ -38,17 +41,16 @@ def score_goals(
         raise ValueError(f"--start belongs to one goal, and {len(goal)} were given; put it first among them instead.")
     if beside and len(goal) == 1:
         raise ValueError("--beside calibrates several goals, and one was given; leave it out.")
-    settings = ScoreSettings(tuple(name.strip() for name in matcher.split(",") if name.strip()), context=1)
+    names = tuple(name.strip() for name in ("orca" if matcher is None else matcher).split(",") if name.strip())
+    settings = ScoreSettings(names, paper=True, context=1)
     demo = goals(goal)
     for path in (json_file, report):
         if path is not None:
             require_writable(path)
-    if choice.encoder == EncoderChoice.encoder:
-        choice = replace(choice, encoder="liv")
-    reader = make_text_encoder(choice.encoder, weights=choice.weights)
+    reader = make_text_encoder(choice.encoder or USUAL, weights=choice.weights)
     # Words that the model does not know are refused before any video is read.
     reader([text for text in (*(demo.sentences or ()), start) if text.strip()] or ["a"])
-    model = choice.make(pooled=True)
+    model = choice.make(USUAL, pooled=True)
     clips = encode_all([*attempts, *beside], model, reading.options(longest=SHOWN))
     console = Console()
     if len(goal) == 1:
@@ -63,7 +65,7 @@ def score_goals(
         shown = text_page(scores) if report is not None else ""
     else:
         sheet = score_clips(goal_clip(demo, model, reader), clips[: len(attempts)], settings, clips[len(attempts) :])
-        table, told = score_table(sheet), as_json(sheet, model)
+        table, told = paper_table(sheet), as_json(sheet, model)
         shown = score_page(sheet, model) if report is not None else ""
     console.print(table)
     if json_file is not None:

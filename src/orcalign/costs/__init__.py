@@ -1,5 +1,7 @@
-"""An episode and a demo → costs [T, J]: plain frame distances, or of what is read (`orcalign.costs.predicted`)."""
+"""An episode and a demo → costs [T, J]: frame distances, their worst places, or of what is read (`predicted`)."""
 
+from orcalign.costs.cameras import CameraModel
+from orcalign.costs.fine import FineModel
 from orcalign.costs.frames import CostModel, FrameCosts, FrameModel
 
-__all__ = ["CostModel", "FrameCosts", "FrameModel"]
+__all__ = ["CameraModel", "CostModel", "FineModel", "FrameCosts", "FrameModel"]

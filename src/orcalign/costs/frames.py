@@ -24,7 +24,6 @@ from orcalign.matching.costs import distance as distance_named
 from orcalign.matching.match import FloatArray, as_float_array
 from orcalign.video import Demo
 
-Frame = npt.NDArray[np.uint8]
 GRID = 2.0**26
 
 
@@ -66,8 +65,13 @@ class CostModel(Protocol):
     def own_scale(self) -> Mapping[str, float] | None:
         """Temperature and floor, of a model whose costs have a unit of their own; None to calibrate."""
 
-    def begin(self, first: Frame) -> Eye:
-        """The one way to start an episode: what sees its frames, given the first [H,W,3]."""
+    @property
+    def threshold(self) -> float | None:
+        """Cost up to which a demo frame counts as reached, where that is known."""
+
+    def begin(self, known: Frames) -> Eye:
+        """The one way to start an episode: what sees its frames, given those [K,H,W,3] that are known: all, or the
+        first one where the others are to come."""
 
     def compare(self, features: npt.ArrayLike, first: npt.ArrayLike | None = None) -> tuple[FloatArray, ...]:
         """Costs [T, J] per demo of an episode's features [T, D], which begin with its first frame's unless those are
@@ -140,7 +144,7 @@ class FrameModel:
         progress: told how many demo frames have been encoded.
     """
 
-    own_scale = None
+    own_scale = threshold = None
 
     def __init__(
         self,
@@ -156,7 +160,7 @@ class FrameModel:
         self.demo_features = tuple(np.asarray(one) for one in given)
         self._costs = tuple(FrameCosts(one, distance) for one in self.demo_features)
 
-    def begin(self, first: Frame) -> Any:
+    def begin(self, known: Frames) -> Any:
         """The encoder: a frame looks the same in whatever episode it is."""
         return self.encoder
 

@@ -14,9 +14,9 @@ from typing import Any, final
 import numpy as np
 import numpy.typing as npt
 
-from orcalign.costs.frames import Frame, FrameCosts
+from orcalign.costs.frames import FrameCosts
 from orcalign.encoders import Encoder
-from orcalign.encoders.protocol import Features
+from orcalign.encoders.protocol import Features, Frames
 from orcalign.matching.match import FloatArray
 from orcalign.video import Demo
 
@@ -114,6 +114,7 @@ class GoalModel:
     """
 
     own_scale = SETTINGS
+    threshold = None
 
     def __init__(
         self,
@@ -129,7 +130,7 @@ class GoalModel:
         self.demo_features = tuple(given)
         self._costs = tuple(FrameCosts(one) for one in self.demo_features)
 
-    def begin(self, first: Frame) -> Any:
+    def begin(self, known: Frames) -> Any:
         """The encoder: a frame looks the same in whatever episode it is."""
         return self.encoder
 

@@ -52,7 +52,7 @@ def label_dataset(
         out: the folder that is written to; only files whose names begin with orcalign.
         work: who does it.
         told: frames done so far and in all.
-        with_reward: write `next.reward` to a file of its own as well.
+        with_reward: write `next.reward` to a file of its own as well; one that is there is kept up to date.
         announce: told which engine encodes.
     """
     out.mkdir(parents=True, exist_ok=True)
@@ -79,6 +79,7 @@ def label_dataset(
         labels = tuple(store.finish())
         about = {**asdict(order.settings), **labeller.reward.matcher_settings[0], "demo": order.demo_name}
         write_progress(out / PROGRESS, labels, order.model, about)
+        with_reward = with_reward or (out / REWARD).exists()
         if with_reward:
             write_rewards(out / REWARD, labels, order.model, about)
     return Labelled(labels, labeller, len(missing), out / PROGRESS, out / REWARD if with_reward else None)

@@ -179,11 +179,14 @@ def _episodes_v2(root: Path, info: Mapping[str, Any], camera: str) -> Iterator[E
 def check_rows(path: Path, episodes: list[tuple[int, int, int]]) -> None:
     """Refuse a table of data whose rows are not those of its episodes (number, first index, length)."""
     table = read_table(path, ROW)
-    index, numbers, frames = (table.column(name).to_numpy() for name in ROW)
+    columns = [table.column(name).to_numpy() for name in ROW]
+    order = np.lexsort((columns[0], columns[1]))
+    index, numbers, frames = (column[order] for column in columns)
     for number, start, length in episodes:
-        rows = numbers == number
-        fits = rows.sum() == length and (np.sort(index[rows]) == np.arange(start, start + length)).all()
-        if not fits or (np.sort(frames[rows]) != np.arange(length)).any():
+        rows = slice(*np.searchsorted(numbers, [number, number + 1]).tolist())
+        right = [np.array_equal(index[rows], np.arange(start, start + length))]
+        right.append(np.array_equal(frames[rows], np.arange(length)))
+        if not all(right):
             raise ValueError(
                 f"{str(path)!r} does not hold episode {number} as the tables of episodes say it ({length} frames from "
                 f"index {start} on); download or record the data set again."

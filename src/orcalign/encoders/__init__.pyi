@@ -4,6 +4,7 @@ from .protocol import Encoder as Encoder
 from .protocol import Progress as Progress
 from .registry import ENCODERS as ENCODERS
 from .registry import EncoderEntry as EncoderEntry
+from .registry import by_place as by_place
 from .registry import make_encoder as make_encoder
 from .registry import make_text_encoder as make_text_encoder
 from .registry import num_places as num_places

@@ -8,7 +8,7 @@ import queue
 import threading
 from collections.abc import Callable, Generator, Iterable, Iterator
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
@@ -21,6 +21,7 @@ from orcalign.encoders.resize import resize
 if TYPE_CHECKING:
     from torch import nn
 
+Item = TypeVar("Item")
 REVISION = 1
 """Raise it when resizing or a network changes its numbers: old caches are then no longer used."""
 
@@ -183,15 +184,15 @@ def encode_stream(
         fetched.close()
 
 
-def fetch_ahead(chunks: Iterable[Frames], ahead: int) -> Generator[Frames, None, None]:
+def fetch_ahead(chunks: Iterable[Item], ahead: int) -> Generator[Item, None, None]:
     """The same chunks, fetched by a thread that is up to ``ahead`` of them in advance.
 
     Closing it stops the thread; its errors are raised here, after what came before them.
     """
-    ready: queue.Queue[Frames | BaseException | None] = queue.Queue(maxsize=ahead)
+    ready: queue.Queue[Item | BaseException | None] = queue.Queue(maxsize=ahead)
     stopped = threading.Event()
 
-    def put(item: Frames | BaseException | None) -> bool:
+    def put(item: Item | BaseException | None) -> bool:
         while not stopped.is_set():
             try:
                 ready.put(item, timeout=0.1)

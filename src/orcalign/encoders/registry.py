@@ -15,7 +15,7 @@ from orcalign.encoders.backbones import Request
 from orcalign.encoders.engine import log, resolve_engine, start_engine
 from orcalign.encoders.hub import HubFile, NotDownloaded
 from orcalign.encoders.packages import PACKAGES, Package
-from orcalign.encoders.protocol import Encoder
+from orcalign.encoders.protocol import Encoder, Features
 from orcalign.encoders.resize import Pixels
 from orcalign.encoders.sentences import TextEncoder
 from orcalign.encoders.weights import OFFLINE, WeightsUnavailable
@@ -243,3 +243,15 @@ def num_places(encoder: Encoder) -> int:
     if entry is None or entry.stride is None or not encoder.spatial:
         return 1
     return math.ceil(encoder.size / entry.stride) ** 2
+
+
+def by_place(encoder: Encoder, features: Features) -> Features:
+    """Features [T, D] of an encoder as maps [T, places, channels].
+
+    >>> import numpy as np
+    >>> by_place(make_encoder("pixels"), np.zeros((2, 768), np.float32)).shape
+    (2, 256, 3)
+    """
+    if isinstance(encoder, Pixels) and encoder.spatial:
+        return features.reshape(len(features), -1, 3)
+    return features.reshape(len(features), -1, num_places(encoder)).swapaxes(1, 2)

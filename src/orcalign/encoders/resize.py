@@ -17,11 +17,11 @@ CENTRE = 127.5
 CHUNK = 64
 
 
-def resize(frames: Frames, size: int) -> Frames:
-    """Stretch frames [T,H,W,3] to [T,size,size,3]: bilinear, with a wider triangle when shrinking.
+def resize(frames: Frames, size: int | tuple[int, int]) -> Frames:
+    """Stretch frames [T,H,W,3] to [T,size,size,3], or to (height, width).
 
-    Every source pixel has its share in the result (antialiasing), as in Pillow's ``BILINEAR``. The sides are
-    scaled separately: a crop could cut away the object that the video is about.
+    Bilinear, with a wider triangle when shrinking: every source pixel has its share in the result (antialiasing), as in
+    Pillow's ``BILINEAR``. The sides are scaled separately: a crop could cut away the object that the video is about.
 
     >>> picture = np.array([[0, 0, 200, 200]] * 4, np.uint8)[None, :, :, None].repeat(3, axis=3)
     >>> resize(picture, 2)[0, :, :, 0].tolist()
@@ -31,11 +31,12 @@ def resize(frames: Frames, size: int) -> Frames:
     """
     check_frames(frames)
     T, H, W, _ = frames.shape
-    if size == H == W:
+    height, width = size if isinstance(size, tuple) else (size, size)
+    if (height, width) == (H, W):
         return frames
-    rows, row_weights = triangle(H, size)
-    columns, column_weights = triangle(W, size)
-    out = np.empty((T, size, size, 3), np.uint8)
+    rows, row_weights = triangle(H, height)
+    columns, column_weights = triangle(W, width)
+    out = np.empty((T, height, width, 3), np.uint8)
     _resample(np.ascontiguousarray(frames), rows, row_weights, columns, column_weights, out)
     return out
 
@@ -59,10 +60,9 @@ def triangle(source: int, target: int) -> tuple[npt.NDArray[np.int64], npt.NDArr
 @numba.njit(cache=True, nogil=True)
 def _resample(frames, rows, row_weights, columns, column_weights, out):  # type: ignore[no-untyped-def]
     T, _, W, _ = frames.shape
-    size = out.shape[1]
     line = np.empty(W * 3, np.float32)
     for t in range(T):
-        for y in range(size):
+        for y in range(out.shape[1]):
             # Rows first: the inner loop runs over neighbouring bytes and is vectorised.
             line[:] = np.float32(0)
             for k in range(row_weights.shape[1]):
@@ -70,7 +70,7 @@ def _resample(frames, rows, row_weights, columns, column_weights, out):  # type:
                 source = frames[t, rows[y] + k].reshape(W * 3)
                 for i in range(W * 3):
                     line[i] += weight * np.float32(source[i])
-            for x in range(size):
+            for x in range(out.shape[2]):
                 red = green = blue = np.float32(0.5)
                 i = columns[x] * 3
                 for k in range(column_weights.shape[1]):

@@ -24,6 +24,7 @@ from .tasks import find_task as find_task
 from .wrappers import ActionRepeat as ActionRepeat
 from .wrappers import EpisodeReward as EpisodeReward
 from .wrappers import Flat as Flat
+from .wrappers import FrameInfo as FrameInfo
 from .wrappers import Frames as Frames
 from .wrappers import StackedPixels as StackedPixels
 from .wrappers import StepReward as StepReward

@@ -20,7 +20,8 @@ from orcalign.video import Demo
 
 def goal_clip(demo: Demo, encoder: Encoder, reader: Any) -> EncodedClip:
     """Goals as a demo that attempts are scored against."""
-    return EncodedClip(demo.source, demo.frames, demo.fps, embed_goals(demo, encoder, reader), demo.sentences)
+    features = embed_goals(demo, encoder, reader)
+    return EncodedClip(demo.source, demo.frames, demo.fps, sentences=demo.sentences, features=features)
 
 
 @dataclass(frozen=True, eq=False)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -38,9 +39,8 @@ class Track:
 
 def require_rerun(path: Path) -> None:
     """Raise now if no recording could be written to `path` later."""
-    import rerun as rr
+    import rerun  # noqa: F401  (its absence is told now)
 
-    assert rr.RecordingStream
     require_writable(path)
 
 
@@ -56,13 +56,11 @@ def write_rrd(path: Path, title: str, tracks: Iterable[Track]) -> None:
     with atomic_file(path) as part, rr.RecordingStream(f"orcalign: {title}") as stream:
         stream.save(part)
         for track in tracks:
-            _log(stream, track)
+            _log(rr, stream, track)
         stream.flush()
 
 
-def _log(stream: object, track: Track) -> None:
-    import rerun as rr
-
+def _log(rr: Any, stream: Any, track: Track) -> None:
     T = len(next(iter(track.curves.values()), track.frames))  # type: ignore[arg-type] # one of them is there
     frames = np.arange(T)
     times = [

@@ -20,4 +20,7 @@ from .lint import wise_to_train as wise_to_train
 from .story import tell as tell
 from .stream import VideoStream as VideoStream
 from .stream import push_each as push_each
+from .verdict import Judged as Judged
+from .verdict import Verdict as Verdict
+from .verdict import judge as judge
 from .video_reward import VideoReward as VideoReward

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import importlib
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from orcalign.checks import near_miss
-from orcalign.costs import CostModel, FrameModel
+from orcalign.checks import near_miss, require
+from orcalign.costs import CameraModel, CostModel, FineModel, FrameModel
 from orcalign.costs.goals import GoalModel, GoalScale
 from orcalign.costs.predicted.entities import COMPARED
-from orcalign.encoders import make_encoder, make_text_encoder
+from orcalign.encoders import Encoder, Progress, make_encoder, make_text_encoder
 from orcalign.files import write_file
 from orcalign.rewards.base import Reward
 from orcalign.rewards.demos import as_demos
+from orcalign.rewards.settings import PLAIN
 from orcalign.video import Demo
 
 FORMAT = 1
@@ -136,7 +138,7 @@ class SharedModel:
 
     def _make(self, costs: dict[str, Any]) -> CostModel:
         kit = self.kit
-        look, distance = costs.pop("look"), costs.pop("distance")
+        look, distance, cameras = costs.pop("look"), costs.pop("distance"), costs.pop("cameras", ())
         if look == GOALS:
             return make_goal_model(kit.demos, costs)
         if look in COMPARED:
@@ -146,7 +148,26 @@ class SharedModel:
             self.note = f"{PREDICTED[look]} are compared, as a predictor reads them in the pictures"
             return JointModel(predictor, kit.demos, look)
         encoder = make_encoder(costs.pop("encoder"), **costs)
-        return FrameModel(encoder, kit.demos, distance)
+        return plain_model(encoder, kit.demos, look, distance, cameras)
+
+
+def plain_model(
+    encoder: Encoder,
+    demos: Sequence[Demo],
+    look: str,
+    distance: str,
+    cameras: Sequence[int] = (),
+    progress: Progress | None = None,
+) -> CostModel:
+    """The cost model that looks at whole pictures, or at their worst places; of several cameras the worst."""
+    require("look", look, PLAIN)
+
+    def make(demos: Sequence[Demo]) -> CostModel:
+        if look == "fine":
+            return FineModel(encoder, demos, progress)
+        return FrameModel(encoder, demos, distance, progress=progress)
+
+    return CameraModel(demos, cameras, make) if len(cameras) > 1 else make(demos)
 
 
 def make_goal_model(demos: tuple[Demo, ...], costs: dict[str, Any]) -> GoalModel:

@@ -53,8 +53,7 @@ def follow(cost: FloatArray, demo_cost: FloatArray | None = None) -> Following:
     ([0, 1, 2, 2, 1], [0, 1, 2, 2], [True, True, True, False])
     """
     between = seen_by_learner(cost) if demo_cost is None else demo_cost
-    kept = novel_frames(between, NOVEL * float(between.max()))
-    place = np.searchsorted(kept, np.arange(len(between)), side="right") - 1
+    kept, place = places_of(between)
     among = between[np.ix_(kept, kept)]
     spread = float(np.median(among[np.triu_indices(len(kept), k=1)])) if len(kept) > 1 else 0.0
     steps = between[kept[:-1], kept[1:]]
@@ -72,6 +71,23 @@ def follow(cost: FloatArray, demo_cost: FloatArray | None = None) -> Following:
     passed = (before[:, None] < frames) & (frames <= position[:, None])
     passed[0] &= cost[0] <= reach
     return Following(position, place, way, when, reached, passed, spread, reach)
+
+
+def places_of(between: FloatArray) -> tuple[list[int], IntArray]:
+    """The first frame of each place, and the place [J] of each frame, by their distances [J, J]."""
+    kept = novel_frames(between, NOVEL * float(between.max()))
+    return kept, np.searchsorted(kept, np.arange(len(between)), side="right") - 1
+
+
+def path_of(between: FloatArray) -> FloatArray:
+    """[J] Length of the demo's path up to each frame's place, by their distances [J, J].
+
+    >>> path_of(np.abs(np.subtract.outer([0.0, 0.0, 2.0], [0.0, 0.0, 2.0]))).tolist()
+    [0.0, 0.0, 2.0]
+    """
+    kept, place = places_of(between)
+    way: FloatArray = np.concatenate([[0.0], np.cumsum(between[kept[:-1], kept[1:]])])[place]
+    return way
 
 
 def novel_frames(pairs: FloatArray, step: float) -> list[int]:

@@ -19,6 +19,8 @@ from orcalign.matching.registry import require_pool
 
 ORCA_SETTINGS = ("temperature", "floor")
 """What calibration finds."""
+PLAIN = ("whole", "fine")
+"""What of the pictures is compared, where nothing has to be found in them first."""
 UNITS = ("frames", "path")
 """What progress is measured in."""
 

@@ -57,6 +57,27 @@ class ConfidenceReward(Reward):
 
 
 @final
+class StabilityStream:
+    """Stability one step at a time."""
+
+    def __init__(self, reward: StabilityReward) -> None:
+        self._reward = reward
+        self.guide = np.zeros(0, np.float32)
+        self.followed: dict[str, float] = {}
+
+    def push(self, frame: Array | None = None, state: Array | None = None, action: Array | None = None) -> float:
+        """The reward of the step by this action [A] to this state [D]."""
+        if state is None or action is None:
+            raise ValueError("a step came without its state or its action; stability is paid by both.")
+        states, actions = (np.asarray(one, np.float32) for one in (state, action))
+        seen = self._reward.observe(Rollout(1, states=np.stack([states, states]), actions=actions[None]))
+        return float(self._reward.pay([Evidence(1, seen)])[0][0])
+
+    def reset(self, state: Array | None = None) -> None:
+        """Nothing is remembered."""
+
+
+@final
 class StabilityReward(Reward):
     """exp(-(h - upright)^2) - effort * |action|^2 at every step: the paper's R_stability, with h the observed height.
 
@@ -94,6 +115,10 @@ class StabilityReward(Reward):
     def pay(self, episodes: Sequence[Evidence]) -> list[FloatArray]:
         """[T] of each episode."""
         return [np.exp(-((one["height"] - self.upright) ** 2)) - self.effort * one["squares"] for one in episodes]
+
+    def stream(self) -> StabilityStream:
+        """A step is paid for itself."""
+        return StabilityStream(self)
 
     def describe(self) -> dict[str, Any]:
         """Its settings."""

@@ -18,9 +18,17 @@ SHORTEST_STALL = 5
 """Learner frames; shorter waits are the noise of any motion."""
 SLOW = 4
 """How many times as long as at its own pace elsewhere a learner may take over a place without stalling."""
+PATIENT = 2
+"""How many times as long as the demo."""
 
 
-def tell(cost: npt.ArrayLike, match: OrcaMatch, demo_cost: npt.ArrayLike | None = None) -> Story:
+def tell(
+    cost: npt.ArrayLike,
+    match: OrcaMatch,
+    demo_cost: npt.ArrayLike | None = None,
+    pace: float = 1.0,
+    shortest: float = 0.0,
+) -> Story:
     """Tell what the learner did.
 
     `total`, `final_coverage` and `final_progress` are ORCA's numbers. The rest does not depend on ORCA's
@@ -41,8 +49,9 @@ def tell(cost: npt.ArrayLike, match: OrcaMatch, demo_cost: npt.ArrayLike | None 
         quarter q demo frames floor(q J/4) to ceil((q+1) J/4); covered if 80% of them are reached, and passed
                   after the quarter covered before; then at the first t at which the last of those is passed
 
-    - A *stall* is a run of learner frames at one place that is not the last, of at least 5 frames and T/20,
-      and of more than four times as many learner frames per demo frame as elsewhere.
+    - A *stall* is a run of learner frames at one place that is not the last (or is, but was not reached), of at
+      least 5 frames and T/20, of more than four times as many learner frames per demo frame as elsewhere, and of
+      more than twice as many as the demo takes there at its own pace.
     - A *skip* is a run of demo frames not reached, with a reached one behind it, to which the learner came
       from before the run; at least 2 frames, J/50 and, for a learner of few frames, 2 J/T. What lies behind
       the last reached frame is not skipped but never arrived at.
@@ -55,6 +64,8 @@ def tell(cost: npt.ArrayLike, match: OrcaMatch, demo_cost: npt.ArrayLike | None 
         demo_cost: [J, J] distances between the demo's own frames, made like `cost`. None: estimated from the
             columns of `cost`, |cost[t, i] - cost[t, j]| at its largest over t, which is never above the
             distance of i and j in a metric.
+        pace: learner frames in the time of a demo frame.
+        shortest: learner frames below which a wait is no stall, if that is more than the five above.
 
     >>> from orcalign.matching import orca
     >>> learner, demo = np.repeat(np.arange(8.0), [1, 1, 1, 20, 1, 1, 1, 1]), np.arange(8.0)
@@ -75,7 +86,9 @@ def tell(cost: npt.ArrayLike, match: OrcaMatch, demo_cost: npt.ArrayLike | None 
         raise ValueError(f"the match has shape {match.assignment.shape} and the cost {matrix.shape}; give orca(cost).")
     between = None if demo_cost is None else _demo_cost(demo_cost, matrix.shape[1])
     path = follow(matrix, between)
-    spans = sorted([*stalls(path), *skips(path), *ways_back(path, matrix)], key=lambda s: (s.start, s.kind))
+    spans = sorted(
+        [*stalls(path, pace, shortest), *skips(path), *ways_back(path, matrix)], key=lambda s: (s.start, s.kind)
+    )
     return Story(
         total=float(match.reward.sum(dtype=np.float64)),
         final_coverage=float(match.assignment[-1, -1]),
@@ -123,10 +136,10 @@ def _quarters(path: Following) -> tuple[int | None, ...]:
     return tuple(found)
 
 
-def stalls(path: Following) -> list[Span]:
+def stalls(path: Following, own_pace: float = 1.0, shortest: float = 0.0) -> list[Span]:
     """Runs of learner frames at one place, longer than the demo gives reason for."""
     T, J = len(path.position), len(path.place)
-    patience = max(SHORTEST_STALL, T / 20)
+    patience = max(SHORTEST_STALL, T / 20, shortest)
     rests = _rests(path.place[path.position])
     long = [stop - start >= patience for start, stop, _ in rests]
     found: list[Span] = []
@@ -143,7 +156,9 @@ def stalls(path: Following) -> list[Span]:
             k += 1
         here = np.flatnonzero(np.isin(path.place, list(places)))
         pace = (T - (stop - start)) / max(1, J - len(here))
-        if here[-1] == J - 1 or stop - start < patience or stop - start <= SLOW * len(here) * pace:
+        arrived = here[-1] == J - 1 and bool(path.reached[-1])
+        usual = len(here) * max(SLOW * pace, PATIENT * own_pace)
+        if arrived or stop - start < patience or stop - start <= usual:
             continue
         text = (
             f"For {stop - start} learner frames ({start} to {stop - 1}) the learner makes no progress; "

@@ -114,7 +114,7 @@ class VideoStream:
         pictures = [one.check(frame) for one, frame in zip(streams, frames, strict=True)]
         model = self._model.get()
         eyes = [
-            model.begin(picture) if one._eye is None else one._eye
+            model.begin(picture[None]) if one._eye is None else one._eye
             for one, picture in zip(streams, pictures, strict=True)
         ]
         rows: dict[int, npt.NDArray[Any]] = {}
@@ -173,8 +173,9 @@ class VideoStream:
 
     @property
     def followed(self) -> dict[str, float]:
-        """The progress, by its name."""
-        return {"progress": self.progress}
+        """The progress, and the coverage of the demo's end, by name."""
+        tracker = self._trackers[self.demo]
+        return {"progress": tracker.progress, "coverage": float(tracker.coverage[-1])}
 
     @property
     def guide(self) -> npt.NDArray[np.float32]:

@@ -9,7 +9,7 @@ from typing import Any, final
 import numpy as np
 import numpy.typing as npt
 
-from orcalign.costs import CostModel, FrameModel
+from orcalign.costs import CostModel
 from orcalign.encoders import Encoder, Progress, make_encoder
 from orcalign.matching import Match, matcher, orca, pool
 from orcalign.matching.costs import context as in_context
@@ -17,7 +17,7 @@ from orcalign.matching.match import FloatArray
 from orcalign.matching.pooling import pool_rewards
 from orcalign.rewards.base import Array, Evidence, Moment, Reward, Rollout, State, at_the_end
 from orcalign.rewards.demos import DemoLike, as_demos, check_costs, check_render, check_shape
-from orcalign.rewards.description import Kit, SharedModel
+from orcalign.rewards.description import Kit, SharedModel, plain_model
 from orcalign.rewards.explanation import Explanation, Story, VideoMatch
 from orcalign.rewards.measured import Measured
 from orcalign.rewards.settings import RewardSettings, check_streams
@@ -46,6 +46,9 @@ class VideoReward(Reward):
         pool: several demos: "max" at every step, all rewards of the "best" demo, or "auto", what the matcher asks for.
         progress_in: what orca_progress counts: "frames" of the demo, or "path", how much they change from one to the
             next (see `orcalign.matching.along_path`).
+        look: "whole" pictures, or their worst places ("fine", see `orcalign.costs.FineModel`), for which there is no
+            distance, and whose scale `calibrated` takes; best with the encoder efficientnet-lite0-fine.
+        cameras: several cameras of one moment: the widths of their pictures, which stand side by side in each frame.
         guide: let the policy see how far the demo has been followed.
         learner_render: "fast" or "paper" if the learner's frames are rendered, else "unknown".
         model: a cost model of your own, in the place of encoder and distance; of sentences, a `GoalModel`.
@@ -82,6 +85,8 @@ class VideoReward(Reward):
         pool: str = "auto",
         progress_in: str = "frames",
         *,
+        look: str = "whole",
+        cameras: Sequence[int] = (),
         guide: bool = False,
         learner_render: str = "unknown",
         model: CostModel | None = None,
@@ -104,9 +109,10 @@ class VideoReward(Reward):
                     "model=GoalModel(...) of orcalign.costs.goals."
                 )
             made = make_encoder(encoder) if isinstance(encoder, str) else encoder
-            model = FrameModel(made, demos, distance, progress=progress)
             seen = {"encoder": made.name, "size": made.size, "pooled": not made.spatial}
-            costs = {**seen, "look": "whole", "distance": distance}
+            costs = {**seen, "look": look, "distance": distance}
+            costs |= {"cameras": list(cameras)} if cameras else {}
+            model = plain_model(made, demos, look, distance, cameras, progress)
         self._begin(settings, SharedModel(costs, Kit(None, demos), model))
         self._measured.found()
 
@@ -196,7 +202,7 @@ class VideoReward(Reward):
 
     def __call__(self, frames: npt.NDArray[np.uint8], progress: Progress | None = None) -> VideoMatch:
         """Match learner frames uint8 [T,H,W,3] with the demo."""
-        return self.score_features(self._features(frames, progress))
+        return self.score_features(self.see(frames, progress)[1])
 
     def score_features(self, features: npt.ArrayLike) -> VideoMatch:
         """Match learner features [T, D] of this reward's encoder with the demo."""
@@ -254,7 +260,7 @@ class VideoReward(Reward):
         """Costs [T, J] against each demo, before context."""
         if rollout.frames is None:
             raise ValueError("an episode came without frames; a reward from a video needs them all.")
-        features = self._features(rollout.frames)
+        features = self.see(rollout.frames)[1]
         found = {f"cost_{k}": cost for k, cost in enumerate(self.model.compare(features))}
         # A model may keep more than costs, for other rewards to pay by.
         beside = getattr(self.model, "beside", None)
@@ -324,13 +330,15 @@ class VideoReward(Reward):
         """Go on where `state` was taken."""
         self._measured.load_state(state)
 
-    def _features(self, frames: npt.NDArray[np.uint8], progress: Progress | None = None) -> Any:
+    def see(self, frames: npt.NDArray[np.uint8], progress: Progress | None = None) -> tuple[Any, Any]:
+        """What sees the frames [T,H,W,3] of an episode, and their features [T, D]."""
         frames = np.asarray(frames)
         if frames.ndim == 4 and len(frames) == 0:
             raise ValueError("there are no learner frames (T = 0); a reward needs at least one.")
         if frames.ndim == 4:
             check_shape(self.demos[0], *frames.shape[1:3])
-        return self.model.begin(frames[0] if frames.ndim else frames)(frames, progress)
+        eye = self.model.begin(frames)
+        return eye, eye(frames, progress)
 
     def _costs(self, evidence: Evidence) -> list[FloatArray]:
         return [evidence[f"cost_{k}"] for k in range(len(self.demos))]

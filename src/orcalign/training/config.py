@@ -17,12 +17,13 @@ from orcalign.envs.demo_making import ORDERS
 from orcalign.envs.demo_warps import CATEGORIES, check_mixed, check_variant
 from orcalign.envs.experts import DEMO_ENDS
 from orcalign.envs.making import check_render_choice
+from orcalign.rewards.settings import PLAIN
 from orcalign.training.follow_config import FollowConfig
 from orcalign.training.reward_config import VIDEO, RewardConfig
 from orcalign.training.wording import check_goals
 
 DEMO_KINDS = ("misaligned", "aligned", *CATEGORIES, "mixed")
-LOOKS = ("whole", *COMPARED)
+LOOKS = (*PLAIN, *COMPARED)
 POLICY_INPUTS = ("states", "pixels")
 NOISES = ("white", "pink")
 UPDATES = ("episode", "step")
@@ -86,8 +87,8 @@ class EncoderConfig:
     weights: str | None = None
     """File, folder or hub name of its weights, where it needs one."""
     look: str = "whole"
-    """What is compared: whole pictures, or what a predictor reads in them, places of all joints (joints) or the angles
-    of the arms (arms), of the humanoid."""
+    """What is compared: whole pictures, their worst places (fine), or what a predictor reads in them, places of all
+    joints (joints) or the angles of the arms (arms), of the humanoid."""
     predictor: str = "posed"
     """Of joints or arms: one that learns from rollouts of the task's scene (posed; made once and kept), or a file of
     `orcalign predictor train`."""

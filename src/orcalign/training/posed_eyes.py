@@ -12,6 +12,7 @@ from typing import Any, TypeAlias
 from orcalign.checks import require_count
 from orcalign.costs.predicted.eye import Eye
 from orcalign.encoders.converted import cache_dir
+from orcalign.envs import find_suite, find_task
 from orcalign.envs.posed_data import FRAMES, PosedData, describe, make_posed_data
 from orcalign.envs.tasks import TaskSpec
 from orcalign.locks import folder_lock
@@ -26,7 +27,12 @@ Told: TypeAlias = Callable[[str, int, int], None]
 def train_eye(data: PosedData, updates: int = UPDATES, seed: int = 0, tell: Told | None = None) -> Eye:
     """An eye that has learned from a data set; layouts held out say how far off it is (`Eye.errors`)."""
     require_count(updates, "updates", at_least=1)
-    entities, values = data.entities, data.entities.read(data.states)
+    spec = find_task(data.about["task"]["name"])
+    # A posed state may hold more than is observed, and be labelled with it.
+    entities = find_suite(spec.suite).entities(spec) or data.entities
+    values = entities.read(data.states)
+    if not data.rests.any():
+        raise ValueError(f"none of {len(data)} frames shows how an episode begins; pose more of them.")
     about = {
         "task": data.about["task"]["name"],
         "render": data.about["render"],

@@ -156,15 +156,11 @@ def reward_parts(
     reward, encoder = config.reward, config.encoder
     if reward.reward == FOLLOW:
         part, read_by = prepare_to_follow(config, demos, told)
-        return [part], read_by
+        return [_steady(config, part)], read_by
     if reward.reward in IMITATORS:
         return [prepare_to_imitate(config, demos)], {}
     if reward.reward != VIDEO:
         return [{"kind": reward.reward, **reward.extra_settings()}], {}
-    spec = find_task(config.task)
-    steady = find_suite(spec.suite).stability(spec)
-    if reward.stability and steady is None:
-        raise ValueError(f"stability is {reward.stability}, and nothing of {config.task!r} can fall; leave it out.")
     files: dict[str, bytes] = {}
     if any(demo.sentences is not None for demo in demos):
         said = goal_costs(config, demos)
@@ -193,11 +189,19 @@ def reward_parts(
         paid: dict[str, Any] = {"kind": VIDEO, "settings": reward.video_settings(name).plain(), "costs": costs}
         if reward.confidence:
             paid = {"kind": "product", "parts": [paid, {"kind": "confidence", "of": paid}]}
-        if reward.stability:
-            both = [paid, {"kind": "stability", **(steady or {})}]
-            paid = {"kind": "sum", "weights": [1.0, reward.stability], "parts": both}
-        parts.append(paid)
+        parts.append(_steady(config, paid))
     return parts, files
+
+
+def _steady(config: TrainConfig, part: dict[str, Any]) -> dict[str, Any]:
+    """With pay for standing, where that is wanted."""
+    weight, spec = config.reward.stability, find_task(config.task)
+    if not weight:
+        return part
+    steady = find_suite(spec.suite).stability(spec)
+    if steady is None:
+        raise ValueError(f"stability is {weight}, and nothing of {config.task!r} can fall; leave it out.")
+    return {"kind": "sum", "weights": [1.0, weight], "parts": [part, {"kind": "stability", **steady}]}
 
 
 def describe_reward(config: TrainConfig, parts: list[dict[str, Any]]) -> dict[str, Any]:

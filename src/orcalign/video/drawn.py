@@ -1,8 +1,8 @@
 """Four short videos of one task, drawn: to try orcalign without a camera.
 
 A gripper picks up a box, carries it over a wall and puts it into a tray. `demo.mp4` hurries through the second
-half; `good.mp4` does the same at an even pace, with the box and the tray a little elsewhere; `stalls.mp4` waits over
-the wall; `skips.mp4` goes to the tray without the box.
+half; `good.mp4` does the same at an even pace, with the box and the tray a pixel elsewhere; `stalls.mp4` waits over the
+wall and comes no further; `skips.mp4` goes to the tray without the box.
 """
 
 from pathlib import Path
@@ -74,9 +74,9 @@ def draw_clips(folder: Path) -> list[Path]:
     whole = [(0.0, 5.0, 90)]
     clips = {
         "demo": episode(50, 190, [(0, 2, 36), (2, 5, 18), (4.99, 5.0, 6)]),
-        "good": episode(56, 184, whole),
-        "stalls": episode(44, 194, [(0, 2.4, 43), (2.4, 2.4001, 35), (2.4, 3, 12)]),
-        "skips": episode(53, 187, whole, holds=False),
+        "good": episode(51, 189, whole),
+        "stalls": episode(49, 190, [(0, 2.4, 43), (2.4, 2.4001, 35), (2.4, 3, 12)]),
+        "skips": episode(50, 191, whole, holds=False),
     }
     for name, frames in clips.items():
         write_mp4(folder / f"{name}.mp4", frames, FPS)

@@ -73,7 +73,7 @@ class Normaliser:
         """[T,H,W,3] of any size, which it keeps; judged by all of them."""
         correction = self.correction(frames)
         out, gains = correction.apply(frames)
-        return Normalised(out, correction.seen, (*correction.words, *_flicker(gains)))
+        return Normalised(out, correction.seen, (*correction.words, *flicker(gains)))
 
     def correction(self, frames: Frames) -> Correction:
         """What these frames [T,H,W,3] ask for: all of an episode, or the first few where the others are to come."""
@@ -213,7 +213,8 @@ def _light_words(field: LightField) -> list[str]:
     return words
 
 
-def _flicker(gains: npt.NDArray[np.float32]) -> tuple[str, ...]:
+def flicker(gains: npt.NDArray[np.float32]) -> tuple[str, ...]:
+    """In words how much the light of the frames changes, by their gains [T, 3]; nothing if it hardly does."""
     spread = float(np.subtract(*np.percentile(np.log(gains.mean(axis=1)), [95, 5]))) / 2
     return (f"light that flickers by {spread:.0%}: corrected",) if spread >= 0.05 else ()
 

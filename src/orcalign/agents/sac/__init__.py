@@ -20,11 +20,15 @@ class EntropySettings(AgentSettings):
 
     entropy_temperature: float | None = None
     """Weight of the entropy. None learns it, aiming at minus the number of actions (xqc: at half of that)."""
+    entropy_start: float | None = None
+    """Where it is learned, what it is at first; None is 1 (xqc: 0.01). A small one spends fewer steps on wandering."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.entropy_temperature is not None:
             require_number(self.entropy_temperature, "entropy_temperature", at_least=0)
+        if self.entropy_start is not None:
+            require_number(self.entropy_start, "entropy_start", above=0)
 
 
 @dataclass(frozen=True)

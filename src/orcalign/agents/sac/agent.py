@@ -72,7 +72,9 @@ class SAC(Agent):
 
     def _more_networks(self) -> dict[str, nn.Module]:
         # The price of entropy is learned as its logarithm, so that it stays positive.
-        self.temperature = nn.ParameterDict({"log": torch.tensor(math.log(self.first_temperature))})
+        start = self.settings.entropy_start
+        first = self.first_temperature if start is None else start
+        self.temperature = nn.ParameterDict({"log": torch.tensor(math.log(first))})
         return {"temperature": self.temperature}
 
     def alpha(self) -> Tensor:

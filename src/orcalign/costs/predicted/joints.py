@@ -173,7 +173,7 @@ class JointModel:
         what: one of `COMPARED`.
     """
 
-    own_scale = None
+    own_scale = threshold = None
 
     def __init__(self, predictor: JointPredictor, demos: Sequence[Demo], what: str = "joints") -> None:
         self.encoder: Any = predictor
@@ -182,7 +182,7 @@ class JointModel:
         compared = [predictor.compared(one, what) for one in self.demo_features]
         self._frames = FrameModel(None, demos, "euclidean", features=compared)
 
-    def begin(self, first: npt.NDArray[np.uint8]) -> JointPredictor:
+    def begin(self, known: npt.NDArray[np.uint8]) -> JointPredictor:
         """The predictor: a frame looks the same in whatever episode it is."""
         predictor: JointPredictor = self.encoder
         return predictor

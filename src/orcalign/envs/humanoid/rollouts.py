@@ -32,6 +32,9 @@ RADIAN = 100.0
 ON = 10
 """Steps after which arms that go anywhere go somewhere else: sooner than they are there, so that no two frames show the
 same."""
+PUT, LOOKS = 0.4, 16
+"""Share of the rollouts in whose place the humanoid is put into poses, as in a demo, after that of a reset, and how
+many frames that gives: each of these has arms like no other."""
 LOW, GOES_ON = 0.7, 0.2
 """A rollout ends where the torso is below so many metres, but for this share: who lies on the ground is not to be most
 of what is seen."""
@@ -55,16 +58,40 @@ def pose_rollouts(env: HumanoidArms, renderer: FrameRenderer, seed: int, first: 
     while True:
         rng = layout_numbers(group, seed)
         env.reset(seed=layout_seed(group, seed))
+        if rng.random() < PUT:
+            for k in range(LOOKS):
+                if k:
+                    env.put(*_pose(env, rng))
+                yield _look(env, renderer, group, k == 0)
+            group += 1
+            continue
         wanted = set(_moments(env.task_spec.episode_steps, rng).tolist())
         act, goes_on = _play(env, rng), rng.random() < GOES_ON
         for t in range(env.task_spec.episode_steps):
             if t in wanted:
-                state = np.concatenate([env.observe(), env.joints().ravel()])
-                yield Posed(renderer.render(), state, group, t == 0)
+                yield _look(env, renderer, group, t == 0)
             *_, terminated, _, info = env.step(act(t))
             if terminated or (info["height"] < LOW and not goes_on):
                 break
         group += 1
+
+
+def _look(env: HumanoidArms, renderer: FrameRenderer, group: int, rest: bool) -> Posed:
+    return Posed(renderer.render(), np.concatenate([env.observe(), env.joints().ravel()]), group, rest)
+
+
+def _pose(env: HumanoidArms, rng: np.random.Generator) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
+    """Angles [17] and torso [7] of one who stands, more or less: arms anywhere, or about the way to a goal."""
+    low, high = (env.model.jnt_range[1:, k] for k in (0, 1))
+    angles = rng.normal(0, rng.choice([0.02, 0.15]), len(HINGES))
+    if rng.random() < 0.5:
+        angles[ARMS] = rng.uniform(low[ARMS], high[ARMS])
+    else:
+        angles[ARMS] = rng.random() * goal_angles(rng.choice(list(GOALS)))[ARMS] + rng.normal(0, rng.uniform(0, 0.4), 6)
+    turn = rng.normal(0, rng.choice([0.02, 0.15]), 3)
+    torso = np.concatenate([np.array([0, 0, 1.4]) + rng.normal(0, 0.05, 3), [1.0], turn / 2])
+    torso[3:] /= np.linalg.norm(torso[3:])
+    return np.clip(angles, low, high), torso
 
 
 def _moments(steps: int, rng: np.random.Generator) -> npt.NDArray[np.int64]:

@@ -131,6 +131,30 @@ def _pixels(shape: tuple[int, ...]) -> str:
 
 
 @final
+class FrameInfo(gymnasium.Wrapper[Any, Any, Any, Any]):
+    """Hands over the frame uint8 [H,W,3] of each step in `info["frame"]`.
+
+    Vector environments begin the next episode at once where one ends: whoever asks for a frame then is shown the first
+    of the next one.
+
+    >>> env = FrameInfo(gymnasium.make("CartPole-v1"))
+    Traceback (most recent call last):
+    ...
+    ValueError: the environment 'CartPole-v1' draws no pictures (render_mode is None); make it with ...
+    """
+
+    def __init__(self, env: Env) -> None:
+        check_draws(env)
+        super().__init__(env)
+
+    def step(self, action: Any) -> Step:
+        """Step, and draw."""
+        observation, reward, terminated, truncated, info = self.env.step(action)
+        # A copy: a renderer may draw into the same array again.
+        return observation, reward, terminated, truncated, {**info, "frame": np.array(self.env.render())}
+
+
+@final
 class StackedPixels(gymnasium.Wrapper[Any, Any, Any, Any]):
     """The last `stack` frames as observation, uint8 [3*stack, size, size], the newest last.
 

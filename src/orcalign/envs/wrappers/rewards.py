@@ -10,8 +10,9 @@ import numpy as np
 
 from orcalign.envs.suite import Env, Reset, Step
 from orcalign.envs.wrappers.frames import check_draws
-from orcalign.rewards import Evidence, Reward, Rollout
+from orcalign.rewards import Evidence, Reward, Rollout, Stream
 from orcalign.rewards.demos import check_render
+from orcalign.video.demo import Render
 
 
 class OtherTaskWarning(UserWarning):
@@ -23,19 +24,36 @@ def check_learner(env: Env, reward: Reward, warn_other_task: bool) -> None:
     another task than the demo's."""
     if reward.need.frames:
         check_draws(env)
-    if env.has_wrapper_attr("learner_render"):
-        check_render(reward.demos, env.get_wrapper_attr("learner_render"))
+    drawn = env.get_wrapper_attr("learner_render") if env.has_wrapper_attr("learner_render") else None
     task = env.spec.id if env.spec is not None else None
     if env.has_wrapper_attr("task_spec"):
         task = env.get_wrapper_attr("task_spec").name
+    check_demos(reward, drawn, task, warn_other_task)
+
+
+def check_demos(reward: Reward, drawn: Render | None, task: str | None, warn_other_task: bool) -> None:
+    """The same of a learner that is `drawn` in that way, if this is known, and does that task."""
+    if drawn is not None:
+        check_render(reward.demos, drawn)
     for k, demo in enumerate(reward.demos):
         if warn_other_task and task is not None and demo.task is not None and demo.task != task:
             warnings.warn(
                 f"demo {k} ({demo.source}) shows the task {demo.task!r} and the environment is {task!r}; "
                 "if that is meant, pass warn_other_task=False.",
                 OtherTaskWarning,
-                stacklevel=4,
+                stacklevel=5,
             )
+
+
+def step_stream(reward: Reward) -> Stream:
+    """The reward at every step, or a ValueError that says what to use instead."""
+    try:
+        return reward.stream()
+    except ValueError as error:
+        raise ValueError(
+            f"a reward at every step is not possible: {str(error).rstrip('.')}; "
+            "or use EpisodeReward, which waits for the end of the episode."
+        ) from None
 
 
 @final
@@ -44,8 +62,8 @@ class StepReward(gymnasium.Wrapper[Any, Any, Any, Any]):
 
     For rewards that have a stream: of videos, the matchers "orca" and "orca_progress" with a context that does not look
     ahead (see `VideoReward.stream`). What was before the first action has no reward and is not part of the episode. The
-    environment's own reward stays in `info["env_reward"]`, how far the demo was followed is in `info["progress"]`, and
-    `info["success"]` is left as it is. Any reinforcement learning library can be put on top.
+    environment's own reward stays in `info["env_reward"]`, how the demo was followed is in `info["progress"]` and
+    `info["coverage"]`, and `info["success"]` is left as it is. Any reinforcement learning library can be put on top.
     Where the reward needs frames the environment has to draw rgb_array; `warn_other_task` warns of another task's demo.
 
     >>> from orcalign.envs import make, make_demo
@@ -62,13 +80,7 @@ class StepReward(gymnasium.Wrapper[Any, Any, Any, Any]):
         check_learner(env, reward, warn_other_task)
         super().__init__(env)
         self._draws = reward.need.frames > 0
-        try:
-            self.stream = reward.stream()
-        except ValueError as error:
-            raise ValueError(
-                f"a reward at every step is not possible: {str(error).rstrip('.')}; "
-                "or use EpisodeReward, which waits for the end of the episode."
-            ) from None
+        self.stream = step_stream(reward)
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> Reset:
         """Begin following the demo anew."""

@@ -42,6 +42,19 @@ class PageResult:
     """What happened, by ordered coverage, whatever the matcher."""
 
 
+@dataclass(frozen=True)
+class PageVerdict:
+    """What an attempt amounts to."""
+
+    score: float
+    """From 0 to 1."""
+    done: bool
+    text: str
+    """Such as "stopped at 60%"."""
+    words: tuple[str, ...] = ()
+    """What of camera and light was corrected."""
+
+
 @dataclass(frozen=True, eq=False)
 class PageAttempt(PageClip):
     """A learner's video with its costs and one result for each matcher."""
@@ -51,6 +64,7 @@ class PageAttempt(PageClip):
     results: Mapping[str, PageResult]
     wanted: npt.NDArray[np.int64] | None = None
     """[T] The demo frame that the learner goes for, where it is told one."""
+    verdict: PageVerdict | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -133,7 +147,13 @@ def _attempt(attempt: PageAttempt, clip_bytes: int) -> dict[str, Any]:
         "cost": embed_matrix(attempt.cost, bits=16),
         "results": [_result(matcher, result, attempt) for matcher, result in attempt.results.items()],
         "wanted": None if attempt.wanted is None else attempt.wanted.tolist(),
+        "verdict": None if attempt.verdict is None else _verdict(attempt.verdict),
     }
+
+
+def _verdict(verdict: PageVerdict) -> dict[str, Any]:
+    words = [as_text(word) for word in verdict.words]
+    return {"score": f"{verdict.score:.2f}", "done": verdict.done, "text": as_text(verdict.text), "words": words}
 
 
 def _result(matcher: str, result: PageResult, attempt: PageAttempt) -> dict[str, Any]:

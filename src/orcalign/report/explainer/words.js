@@ -2,6 +2,7 @@
 
 // What the entries of an assignment are, by matcher; others are simply weights.
 const MEANINGS = {
+  bottleneck: ["Coverage", "how well the demo was followed in order up to each frame, at its worst moment; bright is better"],
   orca: ["Coverage", "how far the demo was covered in order, up to each frame; bright is more"],
   orca_log: ["Coverage", "how far the demo was covered in order, up to each frame; bright is more"],
   orca_progress: ["Coverage", "how far the demo was covered in order, up to each frame; bright is more"],
@@ -16,6 +17,10 @@ function meaning(matcher) {
 }
 
 function fillScores(body, attempts, choose) {
+  const judged = attempts.some((attempt) => attempt.verdict);
+  for (const element of body.closest("section").querySelectorAll(".judged")) {
+    element.hidden = !judged;
+  }
   for (const [a, attempt] of attempts.entries()) {
     for (const [m, result] of attempt.results.entries()) {
       const { coverage, quarters, stall } = result.story;
@@ -24,7 +29,13 @@ function fillScores(body, attempts, choose) {
       pick.addEventListener("click", () => choose(a, m));
       const name = make("td", "", { role: "cell", "data-label": "Attempt", class: "wide" });
       name.append(pick);
+      const verdict = attempt.verdict && [
+        ["Score", attempt.verdict.score, "number score"],
+        ["Verdict", `${attempt.verdict.done ? "✓ " : ""}${attempt.verdict.text}`, ""],
+        ["Camera and light", attempt.verdict.words.join("; ") || "as in the demo", ""],
+      ];
       const cells = [
+        ...(verdict || []),
         ["Matcher", result.matcher, "wide"],
         ["Total", short(result.total), "number"],
         ["Coverage", short(coverage), "number"],
