@@ -238,6 +238,7 @@ def num_places(encoder: Encoder) -> int:
 def by_place(encoder: Encoder, features: Features) -> Features:
     """Features [T, D] of an encoder as maps [T, places, channels].
 
+    >>> import numpy as np
     >>> by_place(make_encoder("pixels"), np.zeros((2, 768), np.float32)).shape
     (2, 256, 3)
     """
