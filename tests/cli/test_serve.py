@@ -38,6 +38,7 @@ def test_it_serves_until_ctrl_c(demo):
             assert started.wait(30) == 130
     finally:
         started.kill()
+        started.wait()
         started.stdout.close()
 
 

@@ -60,8 +60,8 @@ class FineModel:
     >>> for t in range(6):
     ...     frames[t, 4:8, 2 * t : 2 * t + 4] = 255
     >>> costs = FineModel(make_encoder("pixels"), [Demo(frames)]).between(0)
-    >>> costs.shape, float(costs[0, 0]), bool(costs[0, 5] > 0.5)
-    ((6, 6), 0.0, True)
+    >>> costs.shape, float(costs[0, 0]), float(costs[0, 5].round(1))
+    ((6, 6), 0.0, 0.4)
     """
 
     # Half occupied where a demo frame is just reached.

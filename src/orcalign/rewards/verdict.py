@@ -163,10 +163,12 @@ def retold(story: Story, verdict: Verdict, fps: float) -> Story:
 def reached_in_order(cost: FloatArray, threshold: float) -> tuple[npt.NDArray[np.bool_], IntArray]:
     """As many demo frames as can be reached in order, whatever lies between: which [J], and when [J].
 
+    When a frame is not reached: when those before it were.
+
     >>> cost = np.array([[0.0, 9.0, 9.0], [9.0, 9.0, 0.0]])
     >>> reached, when = reached_in_order(cost, 0.5)
     >>> reached.tolist(), when.tolist()
-    ([True, False, True], [0, 1, 1])
+    ([True, False, True], [0, 0, 1])
     """
     near = np.ascontiguousarray(cost <= threshold)
     counts = np.zeros((near.shape[0] + 1, near.shape[1] + 1), np.int64)
