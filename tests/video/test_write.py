@@ -109,7 +109,12 @@ class TestFailures:
         assert (sorted(path.parent.iterdir()) if path.parent.is_dir() else []) == before
 
     def test_no_folder(self, write, tmp_path):
-        self.check(write, tmp_path / "no" / "a.mp4", smooth(2, 8, 8), FileNotFoundError, "folder that exists")
+        (tmp_path / "file").touch()
+        self.check(write, tmp_path / "file" / "a.mp4", smooth(2, 8, 8), FileExistsError, "folder that exists")
+
+    def test_folders_that_are_not_there_are_made(self, write, tmp_path):
+        write(tmp_path / "a" / "b" / "c.mp4", smooth(2, 8, 8), 10)
+        assert [path.name for path in (tmp_path / "a" / "b").iterdir()] == ["c.mp4"]
 
     def test_target_is_a_folder(self, write, tmp_path):
         (tmp_path / "a.mp4").mkdir()
