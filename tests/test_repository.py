@@ -294,6 +294,7 @@ reward = VideoReward(Demo(frames), encoder="pixels")
 env = StepReward(orcalign.make("door-close", render="fast"), reward)
 other = EpisodeReward(env, reward)
 several: int = orcalign.VideoVecReward(DummyVecEnv([lambda: env]), reward).num_envs
+said: int = len(orcalign.goals(["reach the handle", "pull it open"]))
 sheet = orcalign.score("demo.mp4", ["attempt.mp4"], matcher="orca")
 total: float = sheet.temperature
 config = orcalign.config("door-close", preset="laptop", recipe="orca")

@@ -17,6 +17,7 @@ from .training.policy import load_policy as load_policy
 from .training.presets import config as config
 from .training.start import train as train
 from .video import Demo as Demo
+from .video import goals as goals
 from .video import read_video as read_video
 
 __version__: str

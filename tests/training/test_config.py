@@ -150,7 +150,7 @@ def test_temporal_ot_has_the_papers_window_for_aligned_demos(own, recipe, preset
         ),
         (
             {"task": "nav2d", "reward": {"reward": "mine"}},
-            "give video, follow, gaifo, roboclip, or one of your own as module:Class",
+            "give video, follow, gaifo, roboclip, text, or one of your own as module:Class",
         ),
         ({"task": "nav2d", "reward": {"pool": "mean"}}, "pool is 'mean'; Known: auto, max, best"),
         ({"task": "nav2d", "reward": {"context": 1.5}}, "reward.context is 1.5; it must be of type int"),

@@ -49,6 +49,8 @@ def paper_table(sheet: ScoreSheet) -> Table:
 
 
 def _title(sheet: ScoreSheet) -> str:
+    if sheet.demo.sentences is not None:
+        return f"attempts at {len(sheet.demo.frames)} goals: {sheet.demo.path}"
     return f"attempts at {Path(sheet.demo.path).name} ({len(sheet.demo.frames)} frames)"
 
 

@@ -63,13 +63,18 @@ class EncoderChoice:
     engine: str = "auto"
     """auto, openvino, torch, torch-cuda or torch-mps."""
 
-    def make(self, usual: str = USUAL) -> Encoder:
+    def make(self, usual: str = USUAL, pooled: bool | None = None) -> Encoder:
         """Ready to run, the usual one if none was named; which engine was chosen is said once, on stderr."""
         from orcalign.encoders import make_encoder
 
         console = Console(stderr=True, style="dim", highlight=False)
         return make_encoder(
-            self.encoder or usual, size=self.size, weights=self.weights, engine=self.engine, announce=console.print
+            self.encoder or usual,
+            size=self.size,
+            pooled=pooled,
+            weights=self.weights,
+            engine=self.engine,
+            announce=console.print,
         )
 
 

@@ -12,6 +12,7 @@ from rich.table import Table
 
 from orcalign.cli.ranking import paper_table, show_ranking
 from orcalign.cli.reading import EncoderChoice, Reading, encode_all, judge_all
+from orcalign.cli.score_goals import score_goals
 
 if TYPE_CHECKING:
     from orcalign.report.scoring import ScoreSettings, ScoreSheet
@@ -23,6 +24,9 @@ def score(
     rollouts: Annotated[tuple[Path, ...], tyro.conf.Positional, tyro.conf.arg(metavar="ROLLOUT ...")],
     /,
     matcher: str | None = None,
+    goal: Annotated[tuple[str, ...] | None, tyro.conf.arg(metavar="SENTENCE ...")] = None,
+    start: str = "",
+    beside: Annotated[tuple[Path, ...], tyro.conf.arg(metavar="VIDEO ...")] = (),
     recipe: str | None = None,
     json_file: Annotated[Path | None, tyro.conf.arg(name="json")] = None,
     report: Path | None = None,
@@ -47,8 +51,14 @@ def score(
     Args:
         demo: A video, a folder of images, or a saved demo; several cameras of one moment as left.mp4,right.mp4.
         rollouts: The attempts: one or several of these.
-        matcher: One or several of `orcalign matchers`, with commas between: bottleneck, or orca with --paper. The score
-            is the same with all.
+        matcher: One or several of `orcalign matchers`, with commas between: bottleneck, or orca with --paper or
+            several goals. The score is the same with all.
+        goal: What is to be seen, in words, in the place of DEMO: all videos are then attempts. One sentence gives a
+            similarity for every frame; several are followed in order like a demo's frames, pictures may be among them.
+            --encoder is then liv (the default), clip-vit-base, siglip-base or clip-resnet.
+        start: With one goal, a sentence of how things are before: frames are then placed on the way between both.
+        beside: With several goals, videos of anything that may happen there, such as random play: with the attempts
+            they say what is far from a goal and what is near.
         recipe: roboclip, in the place of matchers: one number for a whole clip. --encoder is then i3d (the default),
             s3d with --weights, or a video model of transformers as org/name or ./folder.
         json_file: Write every per-frame number to this file.
@@ -71,6 +81,18 @@ def score(
     from orcalign.report.score_sheet import as_json, score_page
     from orcalign.report.scoring import ScoreSettings, score_clips
 
+    if goal is not None:
+        elsewhere = {
+            "recipe": recipe, "rrd": rrd, "overlay": overlay, "ranks": ranks, "paper": paper, "distance": distance,
+            "context": context, "calibrated": calibrated, "temperature": temperature, "floor": floor,
+        }  # fmt: skip
+        for name, given in elsewhere.items():
+            if given is not None and given is not False:
+                raise ValueError(f"--{name} and --goal were both given; give one of them.")
+        score_goals((demo, *rollouts), goal, start, beside, matcher, encoder, reading, json_file, report)
+        return
+    if start or beside:
+        raise ValueError("--start and --beside belong to goals in words; add --goal.")
     if not rollouts:
         raise ValueError("no attempt was given; name at least one video after the demo.")
     if recipe is not None:

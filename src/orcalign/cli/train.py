@@ -74,6 +74,7 @@ def first_page(
     *,
     task: Annotated[str | None, tyro.conf.arg(metavar="TASK")] = None,
     demo: Annotated[tuple[str, ...], tyro.conf.arg(metavar="FILE")] = (),
+    goal: Annotated[tuple[str, ...], tyro.conf.arg(metavar="SENTENCE")] = (),
     recipe: Annotated[str | None, tyro.conf.arg(metavar="NAME")] = None,
     steps: Annotated[int | None, tyro.conf.arg(metavar="N")] = None,
     seed: Annotated[int, tyro.conf.arg(metavar="N")] = 0,
@@ -88,6 +89,7 @@ def first_page(
     Args:
         task: One of `orcalign tasks`, a Gymnasium id, or module:function.
         demo: Videos to imitate; left out, the task's expert makes one.
+        goal: Or what is to be seen, in words; docs/words.md.
         recipe: One of `orcalign recipes`; left out, the preset's.
         steps: Agent steps; left out, the preset's.
         seed: Of networks, exploration and episodes.

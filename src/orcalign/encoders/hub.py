@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import socket
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from urllib.parse import urlsplit
+from urllib.request import getproxies
 
 from orcalign.encoders.weights import OFFLINE, WeightsUnavailable
 
@@ -114,7 +117,20 @@ def hub_errors(repo: str) -> Iterator[None]:
 def hub_folder(repo: str, patterns: list[str], revision: str | None = None) -> Path:
     """A local folder with the files of a model hub repository that match, downloaded on first use."""
     with hub_errors(repo):
-        # Not hf_hub_download, which tries an unreachable host for 23 seconds before it gives up.
-        from huggingface_hub import snapshot_download
+        from huggingface_hub import constants, snapshot_download
 
-        return Path(snapshot_download(repo, allow_patterns=patterns, revision=revision))
+        # The library tries an unreachable host for half a minute, and tells of every try.
+        here = not _reachable(constants.ENDPOINT)
+        return Path(snapshot_download(repo, allow_patterns=patterns, revision=revision, local_files_only=here))
+
+
+def _reachable(endpoint: str) -> bool:
+    """Whether the hub's name is known here; behind a proxy nobody has to know it."""
+    host = urlsplit(endpoint).hostname
+    if host is None or getproxies():
+        return True
+    try:
+        socket.getaddrinfo(host, 443)
+    except OSError:
+        return False
+    return True

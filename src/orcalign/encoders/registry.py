@@ -18,7 +18,7 @@ from orcalign.encoders.packages import PACKAGES, Package
 from orcalign.encoders.protocol import Encoder, Features
 from orcalign.encoders.resize import Pixels
 from orcalign.encoders.sentences import TextEncoder
-from orcalign.encoders.weights import WeightsUnavailable
+from orcalign.encoders.weights import OFFLINE, WeightsUnavailable
 
 
 @dataclass(frozen=True)
@@ -194,6 +194,15 @@ def make_encoder(
     return made
 
 
+def find_reader(name: str) -> EncoderEntry:
+    """The registry's entry of an encoder that reads sentences, too; a ValueError names those that do."""
+    entry = find_entry(name)
+    if entry.text is None:
+        readers = ", ".join(one for one, other in ENCODERS.items() if other.text is not None)
+        raise ValueError(f"The encoder {name!r} reads no sentences. Those that do: {readers}.")
+    return entry
+
+
 def make_text_encoder(name: str, *, weights: str | os.PathLike[str] | None = None) -> TextEncoder:
     """The text tower of the encoder ``name``: sentences to embeddings that compare with its pooled features.
 
@@ -204,10 +213,8 @@ def make_text_encoder(name: str, *, weights: str | os.PathLike[str] | None = Non
     ...
     ValueError: The encoder 'resnet18' reads no sentences. Those that do: siglip-base, clip-vit-base, liv, ...
     """
-    entry = find_entry(name)
-    if entry.text is None:
-        readers = ", ".join(one for one, other in ENCODERS.items() if other.text is not None)
-        raise ValueError(f"The encoder {name!r} reads no sentences. Those that do: {readers}.")
+    entry = find_reader(name)
+    assert entry.text is not None
     try:
         return entry.text(Request(name, entry.size, True, weights))
     except NotDownloaded as error:
@@ -221,6 +228,9 @@ def make_text_encoder(name: str, *, weights: str | os.PathLike[str] | None = Non
             f"{str(error).partition(':')[0]}: fetch {file.name} of {file.repo} (commit {file.revision[:8]}) {more} "
             f"into one folder and give --weights {place}, or use --encoder clip-resnet with a model of your own."
         ) from error
+    except WeightsUnavailable as error:
+        # That advice is for pictures alone.
+        raise WeightsUnavailable(str(error).replace(f", or {OFFLINE}", "")) from error
 
 
 def num_places(encoder: Encoder) -> int:

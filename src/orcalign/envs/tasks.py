@@ -45,6 +45,8 @@ class TaskSpec:
     """When info["success"] is true, in one line."""
     misaligned: str | None = None
     """Frames of the aligned demo that make the misaligned one, as `orcalign.video.keep` reads them."""
+    sentence: str = ""
+    """What is to be done, in words, for rewards that read; empty where nobody has said it."""
     settings: tuple[tuple[str, str | int | float | bool], ...] = ()
     """Keyword arguments of the environment."""
     time: bool = True

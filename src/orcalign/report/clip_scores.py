@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from orcalign.encoders.clips.protocol import ClipEncoder
 from orcalign.report.clips import SHOWN
@@ -20,6 +21,7 @@ from orcalign.video import Demo, VideoOptions, is_demo, load_demo
 STRIP, STRIP_BYTES = 10, 400_000
 """Frames that are shown of each clip, and what they may take of the page."""
 STYLE = """.clip > div:first-of-type { display: flex; gap: 3px; }
+.clip svg { display: block; width: 100%; height: 110px; color: var(--accent); }
 .clip img { flex: 1 1 0; min-width: 0; height: auto; align-self: flex-start; border-radius: 3px; }
 .one-bar { height: 22px; background: var(--panel); border-radius: 4px; margin: 6px 0; }
 .one-bar i { display: block; height: 100%; background: var(--accent); border-radius: 4px; }"""
@@ -88,15 +90,34 @@ def clip_page(scores: ClipScores) -> str:
     if encoder.substitute:
         said += f", {encoder.substitute}"
     parts = [PagePart(f'<p class="note">{safe(said)}. It says nothing of any single frame.</p>', style=STYLE)]
-    parts.append(_part(f"demo: {Path(scores.demo.source).name}", scores.demo, ""))
+    parts.append(strip(f"demo: {Path(scores.demo.source).name}", scores.demo, ""))
     for clip, value in zip(scores.attempts, scores.similarity, strict=True):
         below = f'{bar(value)}<p class="note">{value:.3f}</p>'
-        parts.append(_part(Path(clip.source).name, clip, below))
+        parts.append(strip(Path(clip.source).name, clip, below))
     name = Path(scores.demo.source).name
     return render_document(f"attempts at {name}", "How much are they like the video?", name, parts)
 
 
-def _part(name: str, clip: Demo, below: str) -> PagePart:
+def curve(values: npt.ArrayLike, label: str, ends: tuple[float, float] | None = None) -> str:
+    """A number for each frame [T] as a line, with a grey one at 0; from lowest to highest, or between those ends.
+
+    >>> curve([0.0, 1.0], "reward")[:42]
+    '<svg viewBox="0 0 1000 120" preserveAspect'
+    """
+    drawn = np.asarray(values, np.float64)
+    low, high = ends or (min(0.0, float(drawn.min())), max(0.0, float(drawn.max())))
+    zero, *heights = (118 - 116 * (value - low) / ((high - low) or 1.0) for value in (0.0, *drawn))
+    points = " ".join(f"{1000 * (t + 0.5) / len(drawn):.1f},{height:.1f}" for t, height in enumerate(heights))
+    return (
+        f'<svg viewBox="0 0 1000 120" preserveAspectRatio="none" role="img" aria-label="{safe(label)}">'
+        f'<path d="M0 {zero:.1f}H1000" stroke="var(--line)" vector-effect="non-scaling-stroke"/>'
+        f'<polyline points="{points}" fill="none" stroke="currentColor" stroke-width="2" '
+        f'vector-effect="non-scaling-stroke"/></svg>'
+    )
+
+
+def strip(name: str, clip: Demo, below: str) -> PagePart:
+    """Some frames of a clip, and what stands below them."""
     chosen = np.linspace(0, len(clip) - 1, min(STRIP, len(clip))).round().astype(int)
     pictures = image_tags(embed_frames(clip.frames[chosen], STRIP_BYTES), [f"frame {t}" for t in chosen])
     return PagePart(f'<section class="clip"><h3>{safe(name)}</h3><div>{pictures}</div>{below}</section>')

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from orcalign.encoders import Encoder, encode_stream
 from orcalign.encoders.resize import resize
 from orcalign.matching.match import FloatArray
-from orcalign.video import VideoOptions, count_frames, is_demo, iter_frames, load_demo
+from orcalign.video import Demo, VideoOptions, count_frames, is_demo, iter_frames, load_demo
 
 Frames = npt.NDArray[np.uint8]
 Progress = Callable[[int], None]
@@ -37,6 +37,8 @@ class ShownClip:
     fps: float
     widths: tuple[int, ...] = ()
     """Of the cameras' pictures, if there are several."""
+    sentences: tuple[str, ...] | None = None
+    """[T] As in `Demo`: of goals in words."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,7 +52,7 @@ class EncodedClip(ShownClip):
 def encode_file(path: Path, encoder: Encoder, options: VideoOptions, progress: Progress | None = None) -> EncodedClip:
     """Read and encode a video at the same time; a saved demo is used as it is."""
     if is_demo(path):
-        demo = load_demo(path)
+        demo = _load(path)
         chunks = (demo.frames[first : first + CHUNK] for first in range(0, len(demo), CHUNK))
         features = encode_stream(encoder, chunks, progress=progress, expected=len(demo))
         frames, fps = demo.frames, demo.fps
@@ -71,7 +73,7 @@ def read_clip(path: Path, options: VideoOptions) -> ShownClip:
     if len(cameras) > 1:
         return _beside([read_clip(one, options) for one in cameras], str(path))
     if is_demo(path):
-        demo = load_demo(path)
+        demo = _load(path)
         frames, fps = demo.frames, demo.fps
     else:
         source = VideoFrames(path, options)
@@ -151,6 +153,13 @@ def _beside(clips: Sequence[ShownClip], path: str) -> ShownClip:
     return ShownClip(path, np.concatenate(views, axis=2), fps, tuple(view.shape[2] for view in views))
 
 
+def _load(path: Path) -> Demo:
+    demo = load_demo(path)
+    if demo.sentences is not None:
+        raise ValueError(f"'{path}' is a list of goals in words; give them again with --goal.")
+    return demo
+
+
 def _require_two(path: Path, frames: Frames) -> None:
     if len(frames) < 2:
         raise ValueError(f"'{path}' has one frame only; a demo or an attempt needs at least two.")
@@ -200,6 +209,8 @@ class VideoFrames:
 
 def require_same_shape(demo: ShownClip, attempt: ShownClip) -> None:
     """Refuse to compare pictures of different shape: the encoder would see one of them stretched."""
+    if demo.sentences is not None and all(demo.sentences):
+        return
     shapes = [clip.frames.shape[1:3] for clip in (demo, attempt)]
     (demo_height, demo_width), (height, width) = shapes
     if abs(demo_width / demo_height - width / height) > 0.02 * width / height:

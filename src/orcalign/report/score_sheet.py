@@ -18,17 +18,18 @@ def as_json(sheet: ScoreSheet, encoder: Encoder) -> dict[str, Any]:
     from orcalign import __version__
 
     rollouts = [_rollout(attempt, matcher) for attempt in sheet.ranking for matcher in attempt.matches]
-    settings = sheet.settings
+    settings, demo = sheet.settings, sheet.demo
+    said = {} if demo.sentences is None else {"sentences": list(demo.sentences)}
     return {
         "orcalign": __version__,
-        "demo": {"path": sheet.demo.path, "frames": len(sheet.demo.frames), "fps": sheet.demo.fps},
+        "demo": {"path": demo.path, "frames": len(demo.frames), "fps": demo.fps, **said},
         "settings": {
             "paper": settings.paper,
             "encoder": encoder.name,
             "encoder_size": encoder.size,
             "distance": settings.of_paper("distance") if settings.paper else "worst places",
             "context": settings.of_paper("context") if settings.paper else 1,
-            "calibrated": settings.calibrated,
+            "calibrated": sheet.calibrated,
             "temperature": sheet.temperature,
             "floor": sheet.floor,
         },
@@ -87,10 +88,12 @@ def score_page(sheet: ScoreSheet, encoder: Encoder) -> str:
     said = {"encoder": f"{encoder.name} at {encoder.size} px"}
     if settings.paper:
         said["distance"] = f"{settings.of_paper('distance')}, context {settings.of_paper('context')}"
-        said["temperature"] = f"{sheet.temperature:.4g}{' (calibrated)' if settings.calibrated else ''}"
+        said["temperature"] = f"{sheet.temperature:.4g}{' (calibrated)' if sheet.calibrated else ''}"
         said["floor"] = f"{sheet.floor:.4g}"
     else:
         said["distance"] = "worst places, in units of the demo"
     said["orcalign"] = __version__
-    demo = PageClip(Path(sheet.demo.path).name, sheet.demo.frames, sheet.demo.fps)
+    first = sheet.demo
+    title = Path(first.path).name if first.sentences is None else first.path
+    demo = PageClip(title, first.frames, first.fps, sentences=first.sentences)
     return render_page(PageData(demo, tuple(attempts), said))

@@ -8,8 +8,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
 
+import numpy.typing as npt
+
 from orcalign.costs import FrameModel
 from orcalign.costs.fine import ENCODER as FINE
+from orcalign.costs.goals import GoalModel, GoalScale
 from orcalign.encoders import Encoder, make_encoder
 from orcalign.matching import Match, OrcaMatch
 from orcalign.matching import matcher as find_matcher
@@ -104,14 +107,22 @@ class ScoreSheet:
     """What is odd about the demo."""
 
     @property
+    def calibrated(self) -> bool:
+        """Whether floor and temperature come from what was seen; of goals in words they always do."""
+        return self.settings.calibrated or self.demo.sentences is not None
+
+    @property
     def ranking(self) -> tuple[Attempt, ...]:
         """The best first, by score; with the paper's settings as they were given."""
         return tuple(sorted(self.attempts, key=lambda one: -(one.verdict.score if one.verdict else 0.0)))
 
 
-def score_clips(demo: EncodedClip, attempts: Sequence[EncodedClip], settings: ScoreSettings) -> ScoreSheet:
-    """Match every attempt with the demo by every matcher, by the paper's costs."""
-    reward = clip_reward(demo, settings)
+def score_clips(
+    demo: EncodedClip, attempts: Sequence[EncodedClip], settings: ScoreSettings, others: Sequence[EncodedClip] = ()
+) -> ScoreSheet:
+    """Match every attempt with the demo by every matcher, by the paper's costs; goals in words are calibrated by all
+    that is there, of which `others` are no attempts."""
+    reward = clip_reward(demo, settings, [clip.features for clip in (*attempts, *others)])
     scored = []
     for clip in attempts:
         require_same_shape(demo, clip)
@@ -123,9 +134,14 @@ def score_clips(demo: EncodedClip, attempts: Sequence[EncodedClip], settings: Sc
     return ScoreSheet(demo, tuple(scored), settings, used["temperature"], used["floor"])
 
 
-def clip_reward(demo: EncodedClip, settings: ScoreSettings) -> VideoReward:
-    """ORCA's reward from the demo; other matchers are `with_matcher` of it."""
-    video = Demo(demo.frames, demo.fps, source=demo.path)
+def clip_reward(demo: EncodedClip, settings: ScoreSettings, features: Sequence[npt.NDArray[Any]] = ()) -> VideoReward:
+    """ORCA's reward from the demo; other matchers are `with_matcher` of it. `features` calibrate goals in words."""
+    video = Demo(demo.frames, demo.fps, source=demo.path, sentences=demo.sentences)
+    if video.sentences is not None:
+        plain = GoalModel(None, None, [video], features=[demo.features])
+        pictures = [j for j, text in enumerate(video.sentences) if not text]
+        plain.scales = [GoalScale.of([plain.compare(one)[0] for one in features], pictures)]
+        return VideoReward(video, model=plain, context=settings.of_paper("context"), calibrated=True)
     distance = settings.of_paper("distance")
     names = () if settings.calibrated else ("temperature", "floor")
     given: dict[str, Any] = {name: settings.of_paper(name) for name in names}

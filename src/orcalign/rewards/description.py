@@ -10,8 +10,9 @@ from typing import Any
 
 from orcalign.checks import near_miss, require
 from orcalign.costs import CameraModel, CostModel, FineModel, FrameModel
+from orcalign.costs.goals import GoalModel, GoalScale
 from orcalign.costs.predicted.entities import COMPARED
-from orcalign.encoders import Encoder, Progress, make_encoder
+from orcalign.encoders import Encoder, Progress, make_encoder, make_text_encoder
 from orcalign.files import write_file
 from orcalign.rewards.base import Reward
 from orcalign.rewards.demos import as_demos
@@ -26,6 +27,7 @@ REWARDS = {
     "video": "orcalign.rewards.video_reward:VideoReward",
     "follow": "orcalign.rewards.follow.reward:FollowReward",
     "gaifo": "orcalign.rewards.adversarial.reward:AdversarialReward",
+    "text": "orcalign.rewards.text.reward:TextReward",
     "roboclip": "orcalign.rewards.clip.reward:ClipReward",
     "confidence": "orcalign.rewards.steady:ConfidenceReward",
     "stability": "orcalign.rewards.steady:StabilityReward",
@@ -34,6 +36,8 @@ REWARDS = {
     "staged": "orcalign.rewards.composed:Staged",
 }
 """Kind to module:class; a class of somebody's own is named in the same way."""
+GOALS = "goals"
+"""What is looked at where a demo is a list of sentences."""
 
 
 def reward_class(kind: str) -> Any:
@@ -118,9 +122,25 @@ class SharedModel:
             self.made = self._make(dict(self.costs or {}))
         return self.made
 
+    @property
+    def of_goals(self) -> bool:
+        """Whether frames are compared with sentences, or with pictures among them."""
+        return any(demo.sentences is not None for demo in self.kit.demos)
+
+    def scales(self) -> tuple[GoalScale, ...] | None:
+        """Of goals, their scales as they were when the reward was made, if they were known."""
+        if not self.of_goals:
+            return None
+        if self.costs is not None and "scales" in self.costs:
+            return tuple(map(GoalScale.from_plain, self.costs["scales"]))
+        found = getattr(self.made, "scales", None)
+        return None if found is None else tuple(found)
+
     def _make(self, costs: dict[str, Any]) -> CostModel:
         kit = self.kit
         look, distance, cameras = costs.pop("look"), costs.pop("distance"), costs.pop("cameras", ())
+        if look == GOALS:
+            return make_goal_model(kit.demos, costs)
         if look in COMPARED:
             from orcalign.costs.predicted.joints import JointModel, JointPredictor
 
@@ -148,6 +168,17 @@ def plain_model(
         return FrameModel(encoder, demos, distance, progress=progress)
 
     return CameraModel(demos, cameras, make) if len(cameras) > 1 else make(demos)
+
+
+def make_goal_model(demos: tuple[Demo, ...], costs: dict[str, Any]) -> GoalModel:
+    """Of goals: an encoder by its name and settings, and its text tower if something has to be read."""
+    scales, name, weights = costs.get("scales"), costs["encoder"], costs.get("weights")
+    settings = {one: costs[one] for one in ("size", "weights", "engine", "threads") if one in costs}
+    # First: that it reads no sentences, or that a word is unknown, is known at once.
+    words = any(text for demo in demos for text in demo.sentences or ())
+    reader = make_text_encoder(name, weights=weights) if words else None
+    encoder = make_encoder(name, pooled=True, **settings)
+    return GoalModel(encoder, reader, demos, None if scales is None else [GoalScale.from_plain(one) for one in scales])
 
 
 def save_description(folder: Path, description: dict[str, Any]) -> None:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, final
 
 import numpy.typing as npt
 
+from orcalign.costs.goals import SETTINGS, GoalScale
 from orcalign.matching import Calibration, along_path, calibrate
 from orcalign.rewards.base import Moment, State
 from orcalign.rewards.lint import lint_demo
@@ -32,6 +33,7 @@ class Measured:
         self.share = 0.0
         """Of the way that the temperature goes."""
         self._calibrations: tuple[dict[str, float], ...] | None = None
+        self._scales: tuple[GoalScale, ...] | None = None
         self._worths: tuple[tuple[float, ...], ...] | None = None
 
     def settings_of(self, matcher: str) -> tuple[dict[str, Any], ...]:
@@ -48,15 +50,31 @@ class Measured:
         calibrations = worths = (None,) * len(self._model.kit.demos)
         if self.settings.calibrated:
             calibrations = self._calibrations = self._calibrations or self.calibrations()
-        if self.settings.progress_in == "path":
+        if self._model.of_goals:
+            # Of a few goals the last one is as much of the way as any other.
+            worths = tuple((1.0,) * len(demo) for demo in self._model.kit.demos)
+        elif self.settings.progress_in == "path":
             if self._worths is None:
                 between = [self._model.get().between(k) for k in range(len(worths))]
                 self._worths = tuple(tuple(along_path(one).tolist()) for one in between)
             worths = self._worths
         return calibrations, worths
 
+    @property
+    def scales(self) -> tuple[GoalScale, ...] | None:
+        """Of demos that are goals, what distances to each mean."""
+        if self._scales is None:
+            self._scales = self._model.scales()
+        return self._scales
+
+    def scaled(self, demo: int, cost: npt.ArrayLike) -> npt.ArrayLike:
+        """Costs [..., J] as a matcher takes them: against a video as they are, of goals by their scale."""
+        return cost if self.scales is None else self.scales[demo](cost)
+
     def calibrations(self, rollouts: Sequence[Sequence[npt.ArrayLike]] = ()) -> tuple[dict[str, float], ...]:
         """As `VideoReward.calibrations`."""
+        if self._model.of_goals:
+            return tuple(dict(SETTINGS) for _ in self._model.kit.demos)
         model, found = self._model.get(), []
         own = model.own_scale
         for k, (demo, features) in enumerate(zip(self._model.kit.demos, model.demo_features, strict=True)):
@@ -79,6 +97,11 @@ class Measured:
             notes.append(
                 f"calibrated on {wanted} episodes: floor {now['floor']:.4f}, temperature {now['temperature']:.4f}"
             )
+        if moment.due and self.scales is not None:
+            known = tuple(one.seen([costs[k] for costs in kept]) for k, one in enumerate(self.scales))
+            # All that is kept is paid anew: not for a hair's breadth.
+            if any(one.farther(other) for one, other in zip(known, self.scales, strict=True)):
+                self._scales, changed = known, True
         if moment.due and ramp is not None and ramp(moment.share) != ramp(self.share):
             self.share, changed = moment.share, True
         return notes if changed else None
@@ -86,7 +109,9 @@ class Measured:
     def state(self) -> State:
         """All of it, so that nobody has to encode the demos to pay."""
         calibrations, worths = self.found()
-        return {"share": self.share, "calibrations": list(calibrations), "worths": list(worths)}, {}
+        scales = None if self.scales is None else [one.plain() for one in self.scales]
+        found = {"share": self.share, "calibrations": list(calibrations), "worths": list(worths)}
+        return {**found, **({} if scales is None else {"scales": scales})}, {}
 
     def load_state(self, state: State) -> None:
         """Go on where `state` was taken."""
@@ -94,8 +119,10 @@ class Measured:
         self.share = float(plain["share"])
         if self.settings.calibrated:
             self._calibrations = tuple(dict(one) for one in plain["calibrations"])
-        if self.settings.progress_in == "path":
+        if self.settings.progress_in == "path" and not self._model.of_goals:
             self._worths = tuple(tuple(one) for one in plain["worths"])
+        if plain.get("scales") is not None:
+            self._scales = tuple(GoalScale.from_plain(one) for one in plain["scales"])
 
 
 def calibrate_demo(

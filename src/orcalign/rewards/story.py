@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import numpy.typing as npt
 
@@ -97,6 +99,16 @@ def tell(
         spans=tuple(spans),
         reach=path.reach,
     )
+
+
+def tell_of_goals(cost: FloatArray, match: OrcaMatch) -> Story:
+    """The same of goals in words, whose costs [T, J] have one scale: any two are as far apart as can be, and a quarter
+    of them is covered when ORCA's coverage is more than a half."""
+    J = cost.shape[1]
+    told = tell(cost, match, 1.0 - np.eye(J))
+    ends = [-(-(q + 1) * J // 4) - 1 for q in range(4)]
+    done = [match.assignment[:, j] > 0.5 for j in ends]
+    return replace(told, quarters=tuple(int(one.argmax()) if one.any() else None for one in done))
 
 
 def _demo_cost(values: npt.ArrayLike, J: int) -> FloatArray:

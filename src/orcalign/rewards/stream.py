@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
@@ -75,8 +75,13 @@ class VideoStream:
     """
 
     def __init__(
-        self, model: SharedModel, settings: RewardSettings, matcher_settings: Sequence[Mapping[str, Any]]
+        self,
+        model: SharedModel,
+        settings: RewardSettings,
+        matcher_settings: Sequence[Mapping[str, Any]],
+        scaled: Callable[[int, npt.ArrayLike], npt.ArrayLike] = lambda demo, cost: cost,
     ) -> None:
+        self._scaled = scaled
         self._model, self._context, self._guides = model, settings.context, settings.guide
         demos, tracker = model.kit.demos, TRACKERS[settings.matcher]
         self._trackers = [tracker(len(demo), **one) for demo, one in zip(demos, matcher_settings, strict=True)]
@@ -140,7 +145,7 @@ class VideoStream:
     def _paid(self, row: npt.NDArray[Any], costs: Sequence[FloatArray]) -> float:
         rewards = []
         for k, (recent, cost, tracker) in enumerate(zip(self._recent, costs, self._trackers, strict=True)):
-            recent.append(cost[0])
+            recent.append(np.asarray(self._scaled(k, cost[0])))
             near = in_context(np.stack(recent), self._context, "past")[-1]
             rewards.append(tracker.push(near))
             ahead = (np.arange(len(near)) - self._at[k]) / len(near)

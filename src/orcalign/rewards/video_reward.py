@@ -21,7 +21,7 @@ from orcalign.rewards.description import Kit, SharedModel, plain_model
 from orcalign.rewards.explanation import Explanation, Story, VideoMatch
 from orcalign.rewards.measured import Measured
 from orcalign.rewards.settings import RewardSettings, check_streams
-from orcalign.rewards.story import tell
+from orcalign.rewards.story import tell, tell_of_goals
 from orcalign.rewards.stream import VideoStream
 from orcalign.video import Demo
 
@@ -51,7 +51,7 @@ class VideoReward(Reward):
         cameras: several cameras of one moment: the widths of their pictures, which stand side by side in each frame.
         guide: let the policy see how far the demo has been followed.
         learner_render: "fast" or "paper" if the learner's frames are rendered, else "unknown".
-        model: a cost model of your own, in the place of encoder and distance.
+        model: a cost model of your own, in the place of encoder and distance; of sentences, a `GoalModel`.
         progress: told how many demo frames have been encoded.
         matcher_settings: what the matcher itself takes, as `temperature=0.1`.
 
@@ -103,6 +103,11 @@ class VideoReward(Reward):
             check_streams(settings, len(demos))
         costs = None
         if model is None:
+            if any(demo.sentences is not None for demo in demos):
+                raise ValueError(
+                    "the demo is a list of sentences, which no encoder sees in their pictures; give "
+                    "model=GoalModel(...) of orcalign.costs.goals."
+                )
             made = make_encoder(encoder) if isinstance(encoder, str) else encoder
             seen = {"encoder": made.name, "size": made.size, "pooled": not made.spatial}
             costs = {**seen, "look": look, "distance": distance}
@@ -206,7 +211,8 @@ class VideoReward(Reward):
     def score_costs(self, raw_costs: Sequence[FloatArray]) -> VideoMatch:
         """Match one episode by its raw costs [T, J], one matrix per demo."""
         check_costs(raw_costs, self.demos)
-        costs = tuple(self._with_context(cost) for cost in raw_costs)
+        scaled = [self._measured.scaled(k, cost) for k, cost in enumerate(raw_costs)]
+        costs = tuple(self._with_context(cost) for cost in scaled)
         method, settings = matcher(self.settings.matcher), self.matcher_settings
         matches = tuple(method(cost, **own) for cost, own in zip(costs, settings, strict=True))
         pooled = pool(matches, self.settings.pooling) if len(matches) > 1 else None
@@ -221,6 +227,8 @@ class VideoReward(Reward):
         """
         k = result.demo
         match = orca(result.costs[k], **self._measured.settings_of("orca")[k])
+        if self._model.of_goals:
+            return tell_of_goals(result.costs[k], match)
         # How far the demo's frames are apart is estimated where nobody has had to see frames yet.
         between = None if self._model.made is None else self._model.made.between(k)
         return tell(result.raw_costs[k], match, between)
@@ -270,8 +278,8 @@ class VideoReward(Reward):
         """ORCA's progress, and how much of the demo is covered at the end, and was at the best moment (reached): of the
         demo that is followed furthest."""
         best = {"progress": 0.0, "coverage": 0.0, "reached": 0.0}
-        for cost, own in zip(self._costs(evidence), self._measured.settings_of("orca"), strict=True):
-            match = orca(self._with_context(cost), **own)
+        for k, own in enumerate(self._measured.settings_of("orca")):
+            match = orca(self._with_context(self._measured.scaled(k, evidence[f"cost_{k}"])), **own)
             if match.progress[-1] >= best["progress"]:
                 best = {
                     "progress": float(match.progress[-1]),
@@ -307,7 +315,7 @@ class VideoReward(Reward):
         demos only with pool "max".
         """
         check_streams(self.settings, len(self.demos))
-        return VideoStream(self._model, self.settings, self.matcher_settings)
+        return VideoStream(self._model, self.settings, self.matcher_settings, self._measured.scaled)
 
     def explain(self, evidence: Evidence) -> Explanation:
         """The match of an episode by its costs, and its story."""
@@ -350,8 +358,8 @@ class VideoReward(Reward):
         check_costs(batches, self.demos, batched=True)
         method = matcher(self.settings.matcher)
         return [
-            method(self._with_context(cost, lengths), lengths=lengths, **settings)
-            for cost, settings in zip(batches, self.matcher_settings, strict=True)
+            method(self._with_context(self._measured.scaled(k, cost), lengths), lengths=lengths, **settings)
+            for k, (cost, settings) in enumerate(zip(batches, self.matcher_settings, strict=True))
         ]
 
     def _with_context(self, cost: npt.ArrayLike, lengths: npt.ArrayLike | None = None) -> FloatArray:

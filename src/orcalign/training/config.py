@@ -20,6 +20,7 @@ from orcalign.envs.making import check_render_choice
 from orcalign.rewards.settings import PLAIN
 from orcalign.training.follow_config import FollowConfig
 from orcalign.training.reward_config import VIDEO, RewardConfig
+from orcalign.training.wording import check_goals
 
 DEMO_KINDS = ("misaligned", "aligned", *CATEGORIES, "mixed")
 LOOKS = (*PLAIN, *COMPARED)
@@ -40,6 +41,9 @@ class DemoConfig:
 
     demo: tuple[str, ...] = ()
     """Demo videos or saved demos; left out, the task's scripted expert makes them."""
+    goal: tuple[str, ...] = ()
+    """What is to be seen, in the place of a demo: a sentence, or several one after the other; files of pictures may be
+    among them. For encoders that read, such as liv, clip-vit-base, siglip-base and clip-resnet."""
     demo_kind: str = "misaligned"
     """Of the expert's demos: misaligned (the paper's keep-list), aligned, one of the paper's random warps (fast-low,
     fast-high, slow-low, slow-high), or mixed (four of one episode, one of each random warp)."""
@@ -225,7 +229,9 @@ class TrainConfig:
         spec = find_task(self.task)
         _at_least(1, self, "steps", "threads")
         _at_least(0, self, "seed")
-        if not self.demo.demo and spec.misaligned is None and self.demo.demo_kind == "misaligned":
+        check_goals(self)
+        given = self.demo.demo or self.demo.goal or self.reward.reward == "text"
+        if not given and spec.misaligned is None and self.demo.demo_kind == "misaligned":
             raise ValueError(
                 f"task {self.task!r} has no misaligned demo of its own; give a video with --demo, "
                 f"or another --demo-kind: {', '.join(DEMO_KINDS[1:])}."

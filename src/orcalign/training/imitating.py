@@ -8,12 +8,14 @@ import numpy as np
 
 from orcalign.encoders.backbones import Request
 from orcalign.encoders.clips.registry import CLIPS, make_clip_encoder
-from orcalign.encoders.registry import find_entry
+from orcalign.encoders.registry import find_entry, make_text_encoder
 from orcalign.envs import find_task
 from orcalign.envs.suite import find_suite
 from orcalign.rewards.adversarial.reward import check_states
 from orcalign.rewards.clip.reward import ClipReward
+from orcalign.rewards.text.reward import TextReward
 from orcalign.training.reward_config import IMITATORS
+from orcalign.training.wording import find_goals
 from orcalign.video import Demo
 
 if TYPE_CHECKING:
@@ -34,7 +36,7 @@ def prepare_to_imitate(config: TrainConfig, demos: tuple[Demo, ...]) -> dict[str
     """Description of the reward; demos that do not fit are refused."""
     reward, encoder = config.reward, config.encoder
     assert reward.reward in IMITATORS
-    settings = reward.own_settings(seed=config.seed)
+    settings = reward.own_settings(**({} if reward.reward == "text" else {"seed": config.seed}))
     if keeps_states(config):
         check_states(demos, _observed(config.task), find_task(config.task).name)
     described = {"kind": reward.reward, "settings": settings.plain()}
@@ -43,6 +45,11 @@ def prepare_to_imitate(config: TrainConfig, demos: tuple[Demo, ...]) -> dict[str
         # A network whose weights cannot be had, and a demo of one frame, are refused before anything is written.
         _ = ClipReward(demos, settings, given).encoder
         return {**described, "encoder": given}
+    if reward.reward == "text":
+        described["encoder"] = {"encoder": encoder.encoder, **encoder.plain()}
+        # Weights that cannot be had and words that the model does not know are refused before anything is written.
+        _ = TextReward(demos, settings, described["encoder"]).model
+        return described
     return {**described, "encoder": {"encoder": encoder.encoder, **encoder.plain()}}
 
 
@@ -60,7 +67,11 @@ def find_networks(config: TrainConfig) -> None:
     if reward.reward == "roboclip":
         settings = reward.own_settings()
         make_clip_encoder(settings.network, frames=settings.frames, **_clip_encoder(config))
-    elif not keeps_states(config):
+        return
+    if config.demo.goal or reward.reward == "text":
+        find_goals(config)
+        make_text_encoder(asked.encoder, weights=asked.weights)
+    if not keeps_states(config):
         entry = find_entry(asked.encoder)
         entry.factory(Request(asked.encoder, asked.encoder_size or entry.size, entry.pooled, asked.weights))
 

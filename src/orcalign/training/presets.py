@@ -14,7 +14,9 @@ from orcalign.agents import AGENTS, find_settings
 from orcalign.checks import require
 from orcalign.envs import find_task
 from orcalign.envs.suite import find_suite
+from orcalign.matching import MATCHERS
 from orcalign.rewards.follow.own_frames import OwnSettings
+from orcalign.rewards.settings import known_settings
 from orcalign.training.config import DemoConfig, EncoderConfig, TrainConfig
 from orcalign.training.config_mapping import from_mapping, with_settings
 from orcalign.training.follow_config import FOLLOW
@@ -22,7 +24,7 @@ from orcalign.training.follow_config import FOLLOW
 Plain = Mapping[str, Any]
 EYE_FRAMES = 224
 """Least side of the drawn frames where an eye reads them, if the preset names a side: it looks at the part that
-changes."""
+changes; or a model that knows words."""
 ALIGNED_WINDOW = "window=10"
 """The paper's for TemporalOT and aligned demos; otherwise it is a tenth of the demo, the matcher's own default."""
 
@@ -115,6 +117,13 @@ _FOLLOW: Plain = {
     "agent.learning_rate": 3e-4,
     "agent.action_penalty": 0.01,
 }
+_READS: Plain = {
+    "encoder.encoder": "liv",
+    "encoder.encoder_size": None,
+    "agent.gamma": 0.95,
+    "agent.learning_rate": 3e-4,
+}
+"""What recipes share whose goals are sentences."""
 RECIPES: dict[str, Recipe] = {
     "follow": Recipe(
         "follow",
@@ -159,6 +168,28 @@ RECIPES: dict[str, Recipe] = {
             "agent.agent": "sac",
             "agent.gamma": 0.99,
             "agent.learning_rate": 3e-4,
+        },
+    ),
+    "liv": Recipe(
+        "LIV",
+        "how much every frame is like one sentence, in the place of a video",
+        {"reward.reward": "text", **_READS},
+    ),
+    "words": Recipe(
+        "words",
+        "sentences in the place of demo frames, followed in order as by orca_progress",
+        {
+            "reward.matcher": "orca_progress",
+            "reward.calibrated": True,
+            "reward.calibration_episodes": 0,
+            "reward.scale": "none",
+            "reward.context": 1,
+            # As of orca_progress: within a floor nothing is gained by doing the last bit.
+            "reward.set": ["last=1"],
+            # What comes next depends on what was done already, and no state tells that.
+            "reward.guide": True,
+            "agent.action_penalty": 0.01,
+            **_READS,
         },
     ),
     "orca_progress": Recipe(
@@ -232,6 +263,8 @@ def usual_recipe(task: str, preset: str, given: Plain) -> str:
     >>> usual_recipe("push", "laptop", {"follow.learner": "pictures"}), usual_recipe("humanoid-arms-out", "laptop", {})
     ('follow_pictures', 'orca_progress')
     """
+    if given.get("demo.goal"):
+        return "words" if len(given["demo.goal"]) > 1 else "liv"
     if given.get("follow.learner") == "pictures":
         return "follow_pictures"
     own = given.get("follow.eye", "own" if "follow.entities" in given else "posed") == "own"
@@ -253,7 +286,9 @@ def plain_config(
     """The same before it is checked: fields that differ from their defaults, one section a topic."""
     given = dict(settings or {})
     require("preset", preset, tuple(PRESETS))
-    if recipe is None and not {"reward.matcher", "reward.reward"} & set(given):
+    if "demo.goal" in given and not given["demo.goal"]:
+        raise ValueError("--goal names nothing; say what is to be seen, in one sentence or in several.")
+    if recipe is None and (given.get("demo.goal") or not {"reward.matcher", "reward.reward"} & set(given)):
         recipe = usual_recipe(task, preset, given)
     if recipe is not None:
         require("recipe", recipe, tuple(RECIPES))
@@ -261,6 +296,7 @@ def plain_config(
     suited = suite.defaults.get(preset, {})
     rewarded = {} if recipe is None else RECIPES[recipe].settings
     rewarded = {**rewarded, **suite.recipes.get(recipe or "", {}), **suite.recipes.get(f"{preset} {recipe}", {})}
+    rewarded = _understood(rewarded, given)
     agent = {**suited, **rewarded, **given}.get("agent.agent", "")
     if agent:
         # A recipe's settings are for the preset's own agent; another does not have all of them.
@@ -272,11 +308,22 @@ def plain_config(
     return _fitted(with_settings(plain, given), given, plain["encoder"]["encoder"])
 
 
+def _understood(rewarded: dict[str, Any], given: Plain) -> dict[str, Any]:
+    """A recipe's settings without what another matcher or reward than its own knows nothing of."""
+    both = {**rewarded, **given}
+    matcher, same = both.get("reward.matcher"), both.get("reward.reward") == rewarded.get("reward.reward")
+    if "reward.set" not in rewarded or matcher not in MATCHERS:
+        return rewarded
+    known = known_settings(matcher) if same else ()
+    return {**rewarded, "reward.set": [one for one in rewarded["reward.set"] if one.partition("=")[0] in known]}
+
+
 def _fitted(plain: dict[str, Any], given: Plain, usual: str) -> dict[str, Any]:
     """Settings that follow from others, unless they are given; `usual` is the encoder of the preset."""
     reward, demo, collect = (plain.get(name, {}) for name in ("reward", "demo", "collect"))
     side = collect.get("frame_size")
-    if reward.get("reward") == FOLLOW and side is not None and "collect.frame_size" not in given:
+    reads = reward.get("reward") in (FOLLOW, "text") or demo.get("goal")
+    if reads and side is not None and "collect.frame_size" not in given:
         plain = with_settings(plain, {"collect.frame_size": max(side, EYE_FRAMES)})
     if "evaluation.eval_episodes" in given and "evaluation.eval_last" not in given:
         plain = with_settings(plain, {"evaluation.eval_last": None})

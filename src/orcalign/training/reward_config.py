@@ -16,6 +16,7 @@ VIDEO = "video"
 IMITATORS = {
     "gaifo": "orcalign.rewards.adversarial.settings:AdversarialSettings",
     "roboclip": "orcalign.rewards.clip.settings:ClipSettings",
+    "text": "orcalign.rewards.text.settings:TextSettings",
 }
 """Rewards with settings of their own, which a run gives in `set`: module:class of these."""
 POOLS = ("auto", "max", "best")
@@ -29,7 +30,8 @@ class RewardConfig:
 
     reward: str = VIDEO
     """video; follow, which follows it in state space; gaifo, which a discriminator pays; roboclip, of whole
-    clips; or module:Class for one of your own. The last three are made with the settings in `set`."""
+    clips; text, of one sentence; or module:Class for one of your own. The last four are made with the settings in
+    `set`."""
     matcher: str = "orca"
     """One of `orcalign matchers`."""
     distance: str = "cosine"

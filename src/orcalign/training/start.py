@@ -25,6 +25,7 @@ from orcalign.training.presets import config as config_of
 from orcalign.training.rehearsal import compare
 from orcalign.training.reward_config import IMITATORS, VIDEO, plan_stages
 from orcalign.training.run_folder import COMPARISON, RunFolder
+from orcalign.training.wording import find_goals, goal_costs
 from orcalign.video import Demo
 
 
@@ -120,6 +121,8 @@ def find_demos(config: TrainConfig) -> tuple[tuple[Demo, ...], tuple[str, ...]]:
     (6, 'nav2d')
     """
     demo, collect = config.demo, config.collect
+    if demo.goal or config.reward.reward == "text":
+        return find_goals(config), ()
     if demo.demo:
         return as_demos(list(demo.demo)), ()
     # The paper draws four demos of different speeds anew for each seed.
@@ -159,6 +162,11 @@ def reward_parts(
     if reward.reward != VIDEO:
         return [{"kind": reward.reward, **reward.extra_settings()}], {}
     files: dict[str, bytes] = {}
+    if any(demo.sentences is not None for demo in demos):
+        said = goal_costs(config, demos)
+        return [
+            {"kind": VIDEO, "settings": reward.video_settings(name).plain(), "costs": said} for name in reward.matchers
+        ], {}
     costs: dict[str, Any] = {
         "encoder": encoder.encoder,
         **encoder.plain(),
@@ -216,7 +224,7 @@ def as_file(save: Callable[[Path], None]) -> bytes:
 
 
 def demo_hash(demos: tuple[Demo, ...]) -> str:
-    """Of all frames of all demos, in order, and of their states if they have any.
+    """Of all frames of all demos, in order, and of their states and sentences if they have any.
 
     >>> import numpy as np
     >>> black, white = (Demo(np.full((2, 4, 4, 3), value, np.uint8)) for value in (0, 255))
@@ -227,4 +235,5 @@ def demo_hash(demos: tuple[Demo, ...]) -> str:
     for demo in demos:
         digest.update(str(demo.frames.shape).encode() + demo.frames.tobytes())
         digest.update(b"" if demo.states is None else demo.states.tobytes())
+        digest.update(b"" if demo.sentences is None else repr(demo.sentences).encode())
     return digest.hexdigest()

@@ -2,6 +2,7 @@ from .demo import Demo as Demo
 from .demo import is_demo as is_demo
 from .demo import load_demo as load_demo
 from .demoset import DemoSet as DemoSet
+from .goals import goals as goals
 from .misalign import PAPER_KEEP_LISTS as PAPER_KEEP_LISTS
 from .misalign import Misalignment as Misalignment
 from .misalign import change_segments as change_segments

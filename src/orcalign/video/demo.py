@@ -76,6 +76,9 @@ class Demo:
     states: NDArray[np.float32] | None = None
     """[J, D] What the environment observed in each frame, without time; None, as of any video. No reward of frames
     looks at them."""
+    sentences: tuple[str, ...] | None = None
+    """[J] What each frame stands for, as `goals` makes it: a sentence, which the frame only shows to people, or "" for
+    a picture that is meant itself. None of any video."""
 
     def __post_init__(self) -> None:
         frames = np.ascontiguousarray(self.frames)
@@ -109,6 +112,13 @@ class Demo:
                     f"a row for each of the {len(frames)} frames."
                 )
             vars(self).update(states=states)
+        if self.sentences is not None:
+            told = tuple(self.sentences)
+            if len(told) != len(frames) or not all(isinstance(one, str) for one in told):
+                raise ValueError(
+                    f"The demo has {len(frames)} frames and sentences={told}; give one text for each frame."
+                )
+            vars(self).update(sentences=told)
         # Frozen for everybody else: here, what was given takes its stored form.
         vars(self).update(frames=frames, fps=float(self.fps), extra=extra, success=success)
         vars(self).update(indices=whole.indices, original_length=whole.source_length)
@@ -123,12 +133,14 @@ class Demo:
 
     @property
     def sha256(self) -> str:
-        """Hash of frames, shape, index map and states: what a reward depends on, and nothing else."""
+        """Hash of frames, shape, index map, states and sentences: what a reward depends on, and nothing else."""
         head = {"indices": self.indices, "original_length": self.original_length, "shape": self.frames.shape}
         digest = hashlib.sha256(json.dumps(head, sort_keys=True).encode())
         digest.update(self.frames.data)
         if self.states is not None:
             digest.update(repr(self.states.shape).encode() + self.states.tobytes())
+        if self.sentences is not None:
+            digest.update(json.dumps(self.sentences).encode())
         return digest.hexdigest()
 
     @property
@@ -148,7 +160,9 @@ class Demo:
         both = compose(self.index_map, warp)
         success = None if self.success is None else tuple(warp.apply(self.success).tolist())
         states = None if self.states is None else warp.apply(self.states)
-        return replace(self, frames=warp.apply(self.frames), indices=both.indices, success=success, states=states)
+        words = None if self.sentences is None else tuple(self.sentences[i] for i in warp.indices)
+        frames = warp.apply(self.frames)
+        return replace(self, frames=frames, indices=both.indices, success=success, states=states, sentences=words)
 
     @classmethod
     def from_video(
@@ -189,7 +203,7 @@ class Demo:
     def load(cls, path: str | os.PathLike[str]) -> "Demo":
         """Read a demo folder and check its version and content."""
         folder, name = Path(path), os.fspath(path)
-        manifest = {"success": None, **_read_manifest(folder)}  # older ones do not say
+        manifest = {"success": None, "sentences": None, **_read_manifest(folder)}  # older ones do not say
         if not (folder / FRAMES).is_file():
             raise FileNotFoundError(f"Demo {name!r} lacks its {FRAMES}; restore it or save the demo again.")
         clip = read_video(folder / FRAMES, _NO_LIMIT)

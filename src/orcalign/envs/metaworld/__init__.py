@@ -39,6 +39,19 @@ HELD_OUT_TASKS = (
     "coffee-button",
 )
 """Others of Meta-world, on which nothing of orcalign's own methods was chosen."""
+SENTENCES = {
+    "button-press": "press the button",
+    "door-close": "close the door",
+    "door-open": "open the door",
+    "window-open": "open the window",
+    "lever-pull": "pull the lever up",
+    "hand-insert": "put the block into the hole",
+    "push": "push the cylinder to the target",
+    "basketball": "put the ball into the basket",
+    "stick-push": "push the bottle with the stick",
+    "door-lock": "lock the door",
+}
+"""What is to be done in the paper's tasks, for rewards that read."""
 OTHER_EPISODE_STEPS = 175
 """Of Meta-world tasks that are not in the paper: the longer of its two lengths. On four seeds of each of the fifty
 tasks the scripted expert first succeeded within 156 steps or, in 400, not at all (peg-insert-side, soccer and
@@ -63,6 +76,7 @@ def _task(
         difficulty=difficulty,
         success=success,
         misaligned=PAPER_KEEP_LISTS.get(name),
+        sentence=SENTENCES.get(name, ""),
     )
 
 

@@ -27,7 +27,7 @@ class Nav2DSuite(Suite):
     """Worlds that draw themselves, at any size, and know the way.
 
     >>> list(Nav2DSuite().tasks)
-    ['nav2d', 'nav2d-order', 'nav2d-grid', 'nav2d-grid-order']
+    ['nav2d', 'nav2d-order', 'nav2d-squares', 'nav2d-grid', 'nav2d-grid-order']
     """
 
     name = "nav2d"
@@ -48,12 +48,14 @@ class Nav2DSuite(Suite):
 
     @cached_property
     def tasks(self) -> Mapping[str, TaskSpec]:
-        """Two layouts, in the plane and on a grid."""
+        """Two layouts, in the plane and on a grid, and one in the plane with coloured squares."""
+        # The squares are for goals in words: to pixels, all of their pictures are nearly the same.
         # fmt: off
         rows = (
             # name               environment              layout      steps  misaligned
             ("nav2d",            "orcalign/Nav2D-v0",     "slowness", 30, "1,3,5,7,9,12"),
             ("nav2d-order",      "orcalign/Nav2D-v0",     "order",    24, "1,3,5,7,9,11"),
+            ("nav2d-squares",    "orcalign/Nav2D-v0",     "squares",  30, None),
             ("nav2d-grid",       "orcalign/Nav2DGrid-v0", "slowness", 16, "0,1,4,7"),
             ("nav2d-grid-order", "orcalign/Nav2DGrid-v0", "order",    12, "1,3,5"),
         )

@@ -1,8 +1,9 @@
 """The paper's 2D navigation, drawn: subgoals to visit in order, on a grid or in the plane.
 
-The layouts are those of `orcalign.matching.counterexamples`: the demo's cells are the subgoals, its first cell
-the start. A picture shows where the agent is and nothing of where it was, so an agent that goes straight to the
-last subgoal looks, at the end, like one that visited all: the reward has to know better.
+The layouts are those of `orcalign.matching.counterexamples`: the demo's cells are the subgoals, its first cell the
+start; and one with coloured squares, for goals in words. A picture shows where the agent is and nothing of where it
+was, so an agent that goes straight to the last subgoal looks, at the end, like one that visited all: the reward has to
+know better.
 """
 
 from __future__ import annotations
@@ -15,10 +16,9 @@ import gymnasium
 import numpy as np
 import numpy.typing as npt
 
-from orcalign.checks import require
 from orcalign.envs.gymnasium import register
+from orcalign.envs.nav2d.layouts import DARK, HALF, along, find_layout, paint_squares
 from orcalign.envs.suite import Reset, Step
-from orcalign.matching.counterexamples import COUNTEREXAMPLES
 
 BACKGROUND = 128
 """Grey: to an encoder that centres pixels the empty picture is (almost) nothing, and the agent everything."""
@@ -47,18 +47,16 @@ class Nav2DBase(gymnasium.Env[npt.NDArray[np.float32], Any], abc.ABC):
     """Those that there are."""
 
     def __init__(self, layout: str = "slowness", size: int = DEFAULT_SIZE, render_mode: str | None = None) -> None:
-        require("layout", layout, tuple(COUNTEREXAMPLES))
+        told = find_layout(layout)
         if isinstance(size, bool) or not isinstance(size, int) or not 8 <= size <= 4096:
             raise ValueError(f"size is {size!r}; it must be a whole number of pixels from 8 to 4096.")
         if render_mode not in (None, "rgb_array"):
             raise ValueError(f"render_mode is {render_mode!r}; it must be 'rgb_array' or None.")
-        case = COUNTEREXAMPLES[layout]
         self.layout, self.size, self.render_mode = layout, size, render_mode
-        self.start = np.array(case.demo[0], np.float64)
-        self.subgoals = np.array(case.demo[1:], np.float64)
+        self.start = np.array(told.start, np.float64)
+        self.subgoals = np.array(told.subgoals, np.float64)
         """[G, 2] Cells (x, y) in the order in which they are to be visited."""
-        # Square, so that a picture is not stretched.
-        self.cells = int(np.array([*case.demo, *case.good, *case.bad]).max()) + 1
+        self.cells, self.regions = told.cells, told.regions
         self.position = self.start.copy()
         self.visited = 0
         self.observation_space = gymnasium.spaces.Box(0.0, 1.0, (3,), np.float32)
@@ -103,6 +101,8 @@ class Nav2DBase(gymnasium.Env[npt.NDArray[np.float32], Any], abc.ABC):
 
     def render(self) -> npt.NDArray[np.uint8]:
         """The map from above, y upwards, uint8 [size, size, 3]."""
+        if self.regions:
+            return self._render_squares()
         if self._ground is None:
             self._ground = np.full((self.size, self.size, 3), float(BACKGROUND))
             for goal in self.subgoals:
@@ -112,16 +112,24 @@ class Nav2DBase(gymnasium.Env[npt.NDArray[np.float32], Any], abc.ABC):
         picture = np.clip(self._ground + blob[..., None] * AGENT_COLOUR, 0, 255).round()
         return np.asarray(picture, np.uint8)
 
+    def _render_squares(self) -> npt.NDArray[np.uint8]:
+        if self._ground is None:
+            self._ground = paint_squares(self.size, self.cells, self.regions, BACKGROUND)
+        blob = np.exp(-0.5 * (self._distances(self.position) / AGENT_WIDTH) ** 4)[..., None]
+        return np.asarray((self._ground * (1 - blob) + DARK * blob).round(), np.uint8)
+
     def _clipped(self, position: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
         return np.clip(position, 0.0, self.cells - 1.0)
 
     def _at(self, subgoal: int) -> bool:
-        return bool(np.linalg.norm(self.position - self.subgoals[subgoal]) <= self.reach)
+        off = self.position - self.subgoals[subgoal]
+        # A coloured square is visited by whoever is inside.
+        return bool(np.abs(off).max() <= HALF) if self.regions else bool(np.linalg.norm(off) <= self.reach)
 
     def _distances(self, point: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
         """[size, size] Cells from each pixel to the point."""
-        along = (np.arange(self.size) + 0.5) / self.size * self.cells - 0.5
-        distances: npt.NDArray[np.float64] = np.hypot(along[None, :] - point[0], along[::-1, None] - point[1])
+        x, y = along(self.size, self.cells)
+        distances: npt.NDArray[np.float64] = np.hypot(x - point[0], y - point[1])
         return distances
 
 

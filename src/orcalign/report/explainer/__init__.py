@@ -25,6 +25,8 @@ class PageClip:
     frames: npt.NDArray[np.uint8]
     """[T, H, W, 3]"""
     fps: float
+    sentences: tuple[str, ...] | None = field(default=None, kw_only=True)
+    """[T] What a demo's frames stand for, if they are goals in words; "" for a picture among them."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,7 +99,8 @@ def render_page(report: PageData) -> str:
     """
     count = len(report.attempts)
     attempts = "1 attempt" if count == 1 else f"{count} attempts"
-    subtitle = f"Demo: {report.demo.name} · {len(report.demo.frames)} frames · {attempts}"
+    of = "goals" if report.demo.sentences else "frames"
+    subtitle = f"Demo: {report.demo.name} · {len(report.demo.frames)} {of} · {attempts}"
     return render_document(report.demo.name, "How well was the demo followed?", subtitle, [explainer_part(report)])
 
 
@@ -132,7 +135,9 @@ def _number(value: float) -> float | None:
 
 def _clip(clip: PageClip, clip_bytes: int) -> dict[str, Any]:
     pictures = embed_frames(clip.frames, clip_bytes)
-    return {"name": as_text(clip.name), "fps": float(clip.fps), "count": len(clip.frames), **pictures}
+    said = None if clip.sentences is None else [as_text(one) or "a picture" for one in clip.sentences]
+    about = {"name": as_text(clip.name), "fps": float(clip.fps), "count": len(clip.frames)}
+    return {**about, **({} if said is None else {"sentences": said}), **pictures}
 
 
 def _attempt(attempt: PageAttempt, clip_bytes: int) -> dict[str, Any]:

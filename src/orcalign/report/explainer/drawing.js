@@ -41,6 +41,27 @@ function niceStep(count, most) {
   }
 }
 
+// Text that is cut off where there is no more room.
+function fitted(context, text, room) {
+  let shown = text;
+  while (shown.length > 1 && context.measureText(shown).width > room) {
+    shown = `${shown.slice(0, -2).trimEnd()}…`;
+  }
+  return shown;
+}
+
+// Words below the cells of a plot, each in its own width.
+function drawNames(context, plot, names, title) {
+  const room = plot.width / names.length;
+  context.fillStyle = themed("quiet");
+  context.textAlign = "center";
+  context.textBaseline = "top";
+  names.forEach((name, k) => {
+    context.fillText(fitted(context, name, room - 6), plot.x + (k + 0.5) * room, plot.y + plot.height + 5);
+  });
+  context.fillText(`${title} →`, plot.x + plot.width / 2, plot.y + plot.height + 20);
+}
+
 // Frame numbers below the plot, or left of it; a frame's number stands at the middle of its cell.
 function drawTicks(context, plot, count, title, upright) {
   const length = upright ? plot.height : plot.width;

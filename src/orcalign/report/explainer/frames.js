@@ -54,6 +54,11 @@ class Clip {
     }
   }
 
+  // What a frame is called: its number, or, of goals in words, the words.
+  called(frame) {
+    return this.sentences ? `goal ${frame}: ${this.sentences[frame]}` : `frame ${frame}`;
+  }
+
   seconds(frame) {
     return `${(frame / this.fps).toFixed(2)} s`;
   }

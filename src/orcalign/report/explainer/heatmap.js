@@ -66,9 +66,11 @@ function keptIndex(frame, kept, count) {
 }
 
 class Heatmap {
-  constructor(canvas, reversed) {
+  // `names` has a word for each demo frame, where there is one: of goals that were said in words.
+  constructor(canvas, reversed, names) {
     this.canvas = canvas;
     this.reversed = reversed;
+    this.names = names;
     this.image = document.createElement("canvas");
     this.margin = { left: 50, right: 12, top: 6, bottom: 36 };
   }
@@ -101,7 +103,11 @@ class Heatmap {
     context.imageSmoothingEnabled = plot.width < this.image.width || plot.height < this.image.height;
     context.drawImage(this.image, plot.x, plot.y, plot.width, plot.height);
     const { T, J } = this.matrix;
-    drawTicks(context, plot, J, "demo frame", false);
+    if (this.names) {
+      drawNames(context, plot, this.names, "goal");
+    } else {
+      drawTicks(context, plot, J, "demo frame", false);
+    }
     drawTicks(context, plot, T, "learner frame", true);
 
     const rowHeight = plot.height / T;

@@ -5,8 +5,8 @@ const demo = new Clip(report.demo);
 const attempts = report.attempts.map((attempt) => ({ ...attempt, clip: new Clip(attempt.clip) }));
 const state = { a: 0, m: 0, t: 0, follow: "followed", cell: null, playing: null };
 
-const costMap = new Heatmap($("cost"), true);
-const assignmentMap = new Heatmap($("assignment"), false);
+const costMap = new Heatmap($("cost"), true, demo.sentences);
+const assignmentMap = new Heatmap($("assignment"), false, demo.sentences);
 const curve = new Curve($("curve"));
 
 const attempt = () => attempts[state.a];
@@ -31,11 +31,11 @@ function show() {
   demo.show($("demo-frame"), j);
   caption($("demo-caption"), demo, j);
   caption($("learner-caption"), clip, t);
-  $("demo-frame").setAttribute("aria-label", `Demo, frame ${j}`);
+  $("demo-frame").setAttribute("aria-label", `Demo, ${demo.called(j)}`);
   $("learner-frame").setAttribute("aria-label", `Learner, frame ${t}`);
   $("readout").textContent = `reward ${short(result().reward[t])}`;
   $("time").value = t;
-  $("time").setAttribute("aria-valuetext", `frame ${t} of ${clip.last()}, demo frame ${j}, reward ${short(result().reward[t])}`);
+  $("time").setAttribute("aria-valuetext", `frame ${t} of ${clip.last()}, demo ${demo.called(j)}, reward ${short(result().reward[t])}`);
   curve.draw(t);
   costMap.draw(t, j, state.cell);
   assignmentMap.draw(t, j, state.cell);
@@ -126,7 +126,7 @@ function showCell(map, cell, x, y) {
   demo.show($("compare-demo"), cell.j);
   attempt().clip.show($("compare-learner"), cell.t);
   const captions = panel.querySelectorAll("figcaption");
-  captions[0].textContent = `Demo frame ${cell.j}`;
+  captions[0].textContent = `Demo ${demo.called(cell.j)}`;
   captions[1].textContent = `Learner frame ${cell.t}`;
   const cost = costMap.matrix.text(cell.row, cell.column);
   const share = assignmentMap.matrix.text(cell.row, cell.column);

@@ -102,6 +102,10 @@ function fillScale(element, matrix, reversed) {
 }
 
 function caption(element, clip, frame) {
+  if (clip.sentences) {
+    element.replaceChildren(make("span", `goal ${frame} / ${clip.last()}`), " · ", make("span", clip.sentences[frame]));
+    return;
+  }
   element.replaceChildren(make("span", `frame ${frame} / ${clip.last()}`), " · ", make("span", clip.seconds(frame)));
 }
 

@@ -51,6 +51,8 @@ def run_page(run: Path) -> str:
     ]
     task = task_name(records)
     source, given = (" from the video", f" · {videos(demos)}") if follows_video(records) else ("", "")
+    if demos and demos[0].sentences is not None:
+        source = " from what was said"
     subtitle = f"{task}{given} · {records.steps:,} steps"
     return render_document(f"training on {task}", f"What did it learn{source}?", subtitle, parts)
 

@@ -29,7 +29,7 @@ def charts(run: RunRecords) -> list[dict[str, Any]]:
             series_of("at the last step", "line", "accent", _points(run.evaluations, "success_rate")),
         ),
         _following(run),
-        _likeness(run, "similarity", "How much episodes are like the video", "cosine of the embeddings of whole clips"),
+        _likeness(run, "similarity", *_similarity(run)),
         _likeness(run, "nearness", "How near episodes come to the demo", "1: every moment of it is met, in any order"),
         _eye(run),
         chart_of(
@@ -133,6 +133,12 @@ def _likeness(run: RunRecords, name: str, title: str, note: str) -> dict[str, An
         least = min(value for one in chart["series"] for _, value in one["points"])
         set_range(chart, low=min(least, 1.0), high=1.0)
     return chart
+
+
+def _similarity(run: RunRecords) -> tuple[str, str]:
+    if section(run.config, "reward").get("reward") == "text":
+        return "How much frames are like the sentence", "cosine of the embeddings, or the way to it; mean of an episode"
+    return "How much episodes are like the video", "cosine of the embeddings of whole clips"
 
 
 def _eye(run: RunRecords) -> dict[str, Any]:

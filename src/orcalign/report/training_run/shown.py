@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from orcalign.report.clip_scores import bar
+from orcalign.report.clip_scores import bar, curve
 from orcalign.report.explainer import PageAttempt, PageClip, PageData, PageResult, explainer_part
 from orcalign.report.explainer.document import PagePart
 from orcalign.report.explainer.embedding import MOST, embed_frames, image_tags
@@ -21,7 +21,7 @@ from orcalign.rewards import Evidence, Reward
 from orcalign.rewards.explanation import Explanation
 from orcalign.training.episode import read_shown, unreported
 from orcalign.training.run_folder import run_reward
-from orcalign.video import VideoOptions, read_video
+from orcalign.video import Demo, VideoOptions, read_video
 
 PAGE_BYTES = 9_000_000
 """What pictures and matrices may take of the page."""
@@ -130,10 +130,15 @@ def beside_demo(reward: Reward, episodes: Sequence[ShownEpisode], told: Sequence
         results = {reward.name: result}
         attempts.append(PageAttempt(episode.name, episode.frames, episode.fps, cost, results, one.wanted))
     demo = demos[k]
-    name = Path(demo.source).name if len(demos) == 1 else f"demo {k} ({Path(demo.source).name})"
+    name = source_name(demo) if len(demos) == 1 else f"demo {k} ({source_name(demo)})"
     clip_bytes = int((PAGE_BYTES - min(used, MATRIX_BYTES)) * 3 / 4 / (1 + len(attempts)))
-    data = PageData(PageClip(name, demo.frames, demo.fps), tuple(attempts))
+    data = PageData(PageClip(name, demo.frames, demo.fps, sentences=demo.sentences), tuple(attempts))
     return [explainer_part(data, clip_bytes)]
+
+
+def source_name(demo: Demo) -> str:
+    """A file without its folder, or goals as they were said."""
+    return Path(demo.source).name if demo.sentences is None else demo.source
 
 
 def alone(reward: Reward, episode: ShownEpisode) -> PagePart:
@@ -151,15 +156,8 @@ def alone(reward: Reward, episode: ShownEpisode) -> PagePart:
         )
     # Adding 0 makes no -0 of a 0.
     least, most, total = (float(value) + 0.0 for value in (rewards.min(), rewards.max(), rewards.sum()))
-    low, high = min(0.0, least), max(0.0, most)
-    zero, *heights = (118 - 116 * (value - low) / ((high - low) or 1.0) for value in (0.0, *rewards))
-    points = " ".join(f"{1000 * (t + 0.5) / len(rewards):.1f},{height:.1f}" for t, height in enumerate(heights))
     said = f"{reward.name}: {total:.4g} in all, from {least:.4g} to {most:.4g} a step; the grey line is 0"
     return PagePart(
         f'<section class="alone"><h3>{html.escape(episode.name)}</h3><div>{pictures}</div>'
-        f'<svg viewBox="0 0 1000 120" preserveAspectRatio="none" role="img" aria-label="reward at every step">'
-        f'<path d="M0 {zero:.1f}H1000" stroke="var(--line)" vector-effect="non-scaling-stroke"/>'
-        f'<polyline points="{points}" fill="none" stroke="currentColor" stroke-width="2" '
-        f'vector-effect="non-scaling-stroke"/></svg>'
-        f'<p class="note">{html.escape(said)}</p></section>'
+        f'{curve(rewards, "reward at every step")}<p class="note">{html.escape(said)}</p></section>'
     )

@@ -16,6 +16,7 @@ from orcalign.video import Demo
 PAID_FOR = {
     "gaifo": "for transitions that a discriminator takes for the demo's",
     "roboclip": "at the last step of an episode alone, for how much all of it is like the video",
+    "text": "for how much every frame is like what was said",
 }
 """Rewards of whole episodes and of discriminators, in words."""
 STATES_OF = "the states of one expert episode"
@@ -53,6 +54,8 @@ def videos(demos: Sequence[Demo]) -> str:
     """
     if not demos:
         return "a video"
+    if demos[0].sentences is not None:
+        return "words: " + ", then ".join(one or "a picture" for one in demos[0].sentences)
     lengths = sorted({len(demo) for demo in demos})
     frames = f"{lengths[0]}" if len(lengths) == 1 else f"{lengths[0]} to {lengths[-1]}"
     return f"{'one video' if len(demos) == 1 else f'{len(demos)} videos'} of {frames} frames"
@@ -60,7 +63,7 @@ def videos(demos: Sequence[Demo]) -> str:
 
 def follows_video(run: RunRecords) -> bool:
     """Whether the reward is one from a video; another one may look at anything."""
-    return section(run.config, "reward").get("reward", "video") in ("video", "roboclip") or follows_places(run)
+    return section(run.config, "reward").get("reward", "video") in ("video", "roboclip", "text") or follows_places(run)
 
 
 def follows_places(run: RunRecords) -> bool:
@@ -193,7 +196,8 @@ def _beginning(run: RunRecords, demos: Sequence[Demo]) -> str:
         return f"{text} It was rewarded for bringing things where the eye sees them in the video; {blind}"
     if reward.get("matcher") in MATCHERS:
         first = f"{reward['pretrain']} and then " if reward.get("pretrain") else ""
-        text += f" It was rewarded for following the video, as by {first}{reward['matcher']}; {blind}"
+        what = "the video" if not demos or demos[0].sentences is None else "these words"
+        text += f" It was rewarded for following {what}, as by {first}{reward['matcher']}; {blind}"
     return text
 
 
