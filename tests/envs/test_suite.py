@@ -110,7 +110,7 @@ def lamps(monkeypatch):
 
 def test_a_third_suite_is_found(lamps):
     assert list(TASKS)[-1] == "lamp"
-    assert len(TASKS) == len(list(TASKS)) == 19
+    assert len(TASKS) == len(list(TASKS)) == 20
     assert find_task("lamp") == TASKS["lamp"]
     assert find_task("lamp-5").episode_steps == 5
     with pytest.raises(ValueError, match=r"did you mean 'lamp'\? Known: button-press.*a lamp of N steps"):

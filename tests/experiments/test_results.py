@@ -128,7 +128,8 @@ def test_results_that_are_kept_are_of_what_there_is_today(path):
     assert path.stem.startswith(named.name)
     version = path.stem.rpartition("-")[2]
     assert {result.versions["orcalign"].rpartition(".")[0] for result in runs.done} == {version}
-    assert len(make_table(runs).entries) > 1
+    # Where nobody is an expert there is no share of its return.
+    assert any(len(make_table(runs, metric).entries) > 1 for metric in ("normalised", "success_rate"))
 
 
 def test_nothing_that_is_done_is_nothing_to_keep(tmp_path):
