@@ -39,9 +39,10 @@ demo: $(VENV)/.ready debian ## From one video to a policy, ending in a page to o
 	$(BIN)/orcalign demo-videos runs/demo
 	$(BIN)/orcalign score runs/demo/demo.mp4 runs/demo/good.mp4 runs/demo/stalls.mp4 runs/demo/skips.mp4 \
 		--json runs/demo/scores.json --report runs/demo/report.html --overlay runs/demo/best.mp4
-	@for what in "door-close 6000" "push 10000"; do set -- $$what; \
-		if [ -f runs/demo/$$1/config.yaml ]; then $(BIN)/orcalign train --resume runs/demo/$$1; \
-		else $(BIN)/orcalign train --task $$1 --steps $$2 --eval-every 5000 --out runs/demo/$$1; fi || exit 1; done
+	@if [ -f runs/demo/door-close/config.yaml ]; then $(BIN)/orcalign train --resume runs/demo/door-close; \
+	else $(BIN)/orcalign train --task door-close --recipe orca_progress --steps 6000 --eval-every 3000 --out runs/demo/door-close; fi
+	@if [ -f runs/demo/push/config.yaml ]; then $(BIN)/orcalign train --resume runs/demo/push; \
+	else $(BIN)/orcalign train --task push --steps 15000 --eval-every 5000 --out runs/demo/push; fi
 
 demo-humanoid: $(VENV)/.ready debian ## A humanoid raises its left arm: rollouts, joint predictor, training, page
 	$(BIN)/orcalign predictor data humanoid-arm-up-left --out runs/demo-humanoid/rollouts --frames 9038
